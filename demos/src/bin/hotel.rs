@@ -1,0 +1,2 @@
+//! Hotel.
+fn main() {}
