@@ -1,0 +1,95 @@
+//! What a node says of itself when the graph compiles.
+
+use serde::{Deserialize, Serialize};
+
+use crate::state::FieldSet;
+use crate::task::{Need, PayloadType, RouteSpec, TargetSpec};
+
+/// What a node is, for diagrams.
+///
+/// ```
+/// use graph_engine::NodeKind;
+///
+/// assert_eq!(NodeKind::default(), NodeKind::Plain);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum NodeKind {
+    /// Anything else.
+    #[default]
+    Plain,
+    /// Asks a model.
+    Agent,
+    /// Runs tools.
+    Tools,
+    /// Accepts or rejects a response.
+    Gate,
+    /// Asks a person.
+    Human,
+}
+
+/// What a node needs and declares.
+///
+/// ```
+/// use graph_engine::{NodeInfo, NodeKind, TargetSpec};
+///
+/// let info = NodeInfo::new(NodeKind::Agent).target(TargetSpec::new("gate"));
+/// assert_eq!(info.targets[0].name, "gate");
+/// ```
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct NodeInfo {
+    /// How diagrams draw it.
+    pub kind: NodeKind,
+    /// Where its commands may lead.
+    pub targets: Vec<TargetSpec>,
+    /// Names of targets that are only known at run time but fixed when the graph compiles.
+    pub named_targets: Vec<crate::name::Name>,
+    /// It may stay.
+    pub stay: bool,
+    /// It may reply directly.
+    pub direct: bool,
+    /// It may finish the thread.
+    pub finish: bool,
+    /// It may go to targets that it doesn't declare.
+    pub dynamic: bool,
+    /// The type of payload it asks for.
+    pub payload: Option<PayloadType>,
+    /// The resources it asks for.
+    pub needs: Vec<Need>,
+    /// The only fields it writes, if it says so.
+    pub writes: Option<FieldSet>,
+    /// It does its own retries, so that a retry policy on it would count twice.
+    pub no_retry: Option<&'static str>,
+}
+
+impl NodeInfo {
+    /// A node of this kind that declares nothing.
+    #[must_use]
+    pub fn new(kind: NodeKind) -> Self {
+        Self { kind, ..Self::default() }
+    }
+
+    /// Adds a possible target.
+    #[must_use]
+    pub fn target(mut self, target: TargetSpec) -> Self {
+        self.targets.push(target);
+        self
+    }
+
+    /// Adds all moves of a route type.
+    pub fn add_route(&mut self, route: &RouteSpec) {
+        self.targets.extend_from_slice(route.targets);
+        self.stay |= route.stay;
+        self.direct |= route.direct;
+        self.finish |= route.finish;
+        self.dynamic |= route.dynamic;
+    }
+
+    /// Whether its commands can leave the declared edges.
+    #[must_use]
+    pub fn has_moves(&self) -> bool {
+        self.dynamic || self.stay || self.direct || self.finish || !self.targets.is_empty() || !self.named_targets.is_empty()
+    }
+}

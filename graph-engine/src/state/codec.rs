@@ -1,0 +1,115 @@
+//! Fields as JSON, for checkpoints: a base holds the whole value, a delta what was added since a mark.
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::finite;
+
+/// Whether stored bytes replace a field or are added to it.
+///
+/// ```
+/// use graph_engine::Encoding;
+///
+/// assert_eq!(serde_json::to_string(&Encoding::Delta)?, "\"delta\"");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Encoding {
+    /// The whole value.
+    Base,
+    /// What came after the mark of the last commit.
+    Delta,
+}
+
+/// A value can't be written as a checkpoint or read from one.
+///
+/// ```
+/// use graph_engine::State;
+///
+/// #[derive(State, Clone, Default)]
+/// struct Trip {
+///     price: f64,
+/// }
+///
+/// let trip = Trip { price: f64::NAN };
+/// let error = trip.encode(0, None, &mut Vec::new()).unwrap_err();
+/// assert_eq!(error.to_string(), "field `price` holds a float that is not finite (NaN), which JSON can't store");
+/// ```
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CodecError {
+    /// A float is not finite; JSON has no form for it and would silently store `null`.
+    #[error("field `{field}` holds a float that is not finite ({value}), which JSON can't store")]
+    NotFinite {
+        /// The field's name.
+        field: String,
+        /// The float.
+        value: f64,
+    },
+    /// The value's own serialisation failed.
+    #[error("field `{field}` can't be written as JSON: {source}")]
+    Encode {
+        /// The field's name.
+        field: String,
+        /// What serde said.
+        source: serde_json::Error,
+    },
+    /// The stored bytes are not a value of the field's type.
+    #[error("field `{field}` can't be read from JSON: {source}")]
+    Decode {
+        /// The field's name.
+        field: String,
+        /// What serde said.
+        source: serde_json::Error,
+    },
+    /// The update names a field that the state doesn't have.
+    #[error("the state has no field `{field}`")]
+    UnknownField {
+        /// The name as stored.
+        field: String,
+    },
+}
+
+impl CodecError {
+    /// Bytes that can't be read.
+    #[must_use]
+    pub fn decode(field: &str, source: serde_json::Error) -> Self {
+        Self::Decode { field: field.to_owned(), source }
+    }
+}
+
+/// What a stored field's type needs: serde in both directions. Implemented for every such type.
+///
+/// ```
+/// fn store<T: graph_engine::Persist>(_: T) {}
+/// store(vec![1, 2, 3]);
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` can't be stored in a checkpoint",
+    label = "needs `Serialize` and `Deserialize`",
+    note = "derive serde's `Serialize` and `Deserialize` for `{Self}`, or mark the field `#[state(transient)]`"
+)]
+pub trait Persist: Serialize + DeserializeOwned {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + DeserializeOwned> Persist for T {}
+
+/// Appends the value as JSON to `out`.
+///
+/// # Errors
+/// [`CodecError::NotFinite`] and [`CodecError::Encode`], with the field's name.
+pub fn encode_field<T: Serialize + ?Sized>(field: &str, value: &T, out: &mut Vec<u8>) -> Result<(), CodecError> {
+    if let Some(value) = finite::first_not_finite(value) {
+        return Err(CodecError::NotFinite { field: field.to_owned(), value });
+    }
+    serde_json::to_writer(out, value).map_err(|source| CodecError::Encode { field: field.to_owned(), source })
+}
+
+/// Reads a value from JSON.
+///
+/// # Errors
+/// [`CodecError::Decode`], with the field's name.
+pub fn decode_field<T: DeserializeOwned>(field: &str, bytes: &[u8]) -> Result<T, CodecError> {
+    serde_json::from_slice(bytes).map_err(|source| CodecError::decode(field, source))
+}

@@ -1,0 +1,187 @@
+//! What the code of `#[derive(State)]` calls; not a public interface.
+//!
+//! Every bound that a field's type must meet is asked for by one constructor here, so that a missing one is one
+//! short error at the field's type and not one for each use. The tables are constants of function pointers: after
+//! inlining nothing of them is left.
+
+use std::borrow::Cow;
+
+use serde_json::value::RawValue;
+
+use super::append::{Append, PersistAppend};
+use super::codec::{CodecError, Encoding, Persist, decode_field, encode_field};
+use super::write::{Added, Reduced};
+
+/// A stored value.
+#[expect(missing_debug_implementations, reason = "only generated code sees it")]
+pub struct Codec<T> {
+    pub encode: fn(&str, &T, &mut Vec<u8>) -> Result<(), CodecError>,
+    pub decode: fn(&str, &[u8]) -> Result<T, CodecError>,
+}
+
+#[must_use]
+pub const fn codec<T: Persist>() -> Codec<T> {
+    Codec { encode: encode_field, decode: decode_field }
+}
+
+/// A stored `with` field: its value and its writes.
+#[expect(missing_debug_implementations, reason = "only generated code sees it")]
+pub struct ReducedCodec<T, I> {
+    pub value: Codec<T>,
+    pub write: Codec<Reduced<T, I>>,
+}
+
+#[must_use]
+pub const fn reduced_codec<T: Persist, I: Persist>() -> ReducedCodec<T, I> {
+    ReducedCodec { value: codec(), write: Codec { encode: encode_field, decode: decode_field } }
+}
+
+/// [`Append`] with the item as a parameter: where rustc has already said that `T` is no `Append`, the item is an
+/// error type and this bound is silent.
+pub trait AppendOf<I>: Append {
+    fn push_item(&mut self, item: I);
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Append> AppendOf<T::Item> for T {
+    fn push_item(&mut self, item: T::Item) {
+        self.push(item);
+    }
+}
+
+/// [`PersistAppend`], made silent in the same way.
+pub trait PersistAppendOf<I>: PersistAppend {}
+
+impl<T: PersistAppend> PersistAppendOf<T::Item> for T {}
+
+/// The writes of an `append` field.
+#[expect(missing_debug_implementations, reason = "only generated code sees it")]
+pub struct AppendOps<T, I> {
+    pub empty: fn() -> Added<T>,
+    pub push: fn(&mut T, I),
+    pub put: fn(&mut Option<Added<T>>, T),
+    pub then: fn(&mut Added<T>, Added<T>),
+    pub apply: fn(Added<T>, &mut T),
+}
+
+#[must_use]
+pub const fn append_ops<T: AppendOf<I>, I>() -> AppendOps<T, I> {
+    AppendOps { empty: Added::default, push: T::push_item, put, then: Added::then, apply: Added::apply }
+}
+
+fn put<T: Append>(write: &mut Option<Added<T>>, items: T) {
+    write.get_or_insert_default().push_all(items);
+}
+
+/// A stored `append` field: its value, as a base or a delta, and its writes.
+#[expect(missing_debug_implementations, reason = "only generated code sees it")]
+pub struct AppendCodec<T, I> {
+    pub mark: fn(&T) -> u64,
+    pub encode: fn(&T, &str, Option<u64>, &mut Vec<u8>) -> Result<Encoding, CodecError>,
+    pub decode: fn(&mut T, &str, Encoding, &[u8]) -> Result<(), CodecError>,
+    pub write: Codec<Added<T>>,
+    item: std::marker::PhantomData<fn() -> I>,
+}
+
+#[must_use]
+pub const fn append_codec<T: PersistAppendOf<I>, I>() -> AppendCodec<T, I> {
+    AppendCodec {
+        mark: T::mark,
+        encode: T::encode,
+        decode: T::decode,
+        write: Codec { encode: encode_added, decode: decode_added },
+        item: std::marker::PhantomData,
+    }
+}
+
+fn encode_added<T: PersistAppend>(field: &str, write: &Added<T>, out: &mut Vec<u8>) -> Result<(), CodecError> {
+    out.extend_from_slice(if write.overwrite { b"{\"overwrite\":true,\"items\":" } else { b"{\"overwrite\":false,\"items\":" });
+    write.items.encode(field, None, out)?;
+    out.push(b'}');
+    Ok(())
+}
+
+fn decode_added<T: PersistAppend>(field: &str, bytes: &[u8]) -> Result<Added<T>, CodecError> {
+    let Added { overwrite, items: json } = decode_field::<Added<Box<RawValue>>>(field, bytes)?;
+    let mut items = T::default();
+    items.decode(field, Encoding::Base, json.get().as_bytes())?;
+    Ok(Added { overwrite, items })
+}
+
+/// The second write after the first.
+pub fn compose<W>(first: &mut Option<W>, later: Option<W>, then: fn(&mut W, W)) {
+    match (first, later) {
+        (_, None) => {}
+        (Some(first), Some(later)) => then(first, later),
+        (first, later) => *first = later,
+    }
+}
+
+/// Writes one field of an update as a member of a JSON object.
+///
+/// # Errors
+/// [`CodecError`] if the value can't be stored.
+pub fn encode_write<W>(
+    field: &str,
+    write: &Option<W>,
+    encode: fn(&str, &W, &mut Vec<u8>) -> Result<(), CodecError>,
+    out: &mut Vec<u8>,
+) -> Result<(), CodecError> {
+    let Some(write) = write else { return Ok(()) };
+    if out.last() != Some(&b'{') {
+        out.push(b',');
+    }
+    out.push(b'"');
+    out.extend_from_slice(field.as_bytes());
+    out.extend_from_slice(b"\":");
+    encode(field, write, out)
+}
+
+/// Gives each member of an update's JSON object to `read`, which says whether it knows the field.
+///
+/// # Errors
+/// [`CodecError`] of `read`, of bytes that are no object, and of a field that nobody knows.
+pub fn decode_writes(
+    bytes: &[u8],
+    mut read: impl FnMut(&str, &[u8]) -> Result<bool, CodecError>,
+) -> Result<(), CodecError> {
+    let writes: std::collections::BTreeMap<Cow<'_, str>, &RawValue> =
+        serde_json::from_slice(bytes).map_err(|e| CodecError::decode("(update)", e))?;
+    for (field, json) in writes {
+        if !read(&field, json.get().as_bytes())? {
+            return Err(CodecError::UnknownField { field: field.into_owned() });
+        }
+    }
+    Ok(())
+}
+
+/// What the setter of an `Option<String>` field takes.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an optional text",
+    label = "not a text",
+    note = "a field of type `Option<String>` takes `&str`, `String`, `Option<String>` or `None`"
+)]
+pub trait IntoOptionalText {
+    fn into_optional_text(self) -> Option<String>;
+}
+
+impl IntoOptionalText for Option<String> {
+    fn into_optional_text(self) -> Option<String> {
+        self
+    }
+}
+
+/// One impl for each: a blanket one over `Into<String>` would overlap with `Option`.
+macro_rules! texts {
+    ($($type:ty),*) => {
+        $(
+            impl IntoOptionalText for $type {
+                fn into_optional_text(self) -> Option<String> {
+                    Some(self.into())
+                }
+            }
+        )*
+    };
+}
+
+texts!(String, &str, &String, Box<str>, Cow<'_, str>, char);

@@ -1,0 +1,137 @@
+//! The shared state of a graph: one struct, written through partial updates and merged once a super-step.
+
+mod append;
+mod codec;
+mod field;
+mod finite;
+mod log;
+mod write;
+
+pub use append::{Append, PersistAppend};
+pub use codec::{CodecError, Encoding, Persist};
+#[doc(hidden)]
+pub use codec::{decode_field, encode_field};
+pub use field::{Field, FieldSet, FieldSpec, Fields, Merge};
+pub use log::{Iter as LogIter, Log};
+pub use write::{Added, Reduced};
+
+use std::error::Error;
+
+/// A reducer refused an item.
+///
+/// ```
+/// use graph_engine::ReduceError;
+///
+/// let error = ReduceError::new("total", "would be negative");
+/// assert_eq!(error.to_string(), "the reducer of field `total` refused an item: would be negative");
+/// ```
+#[derive(Debug, thiserror::Error)]
+#[error("the reducer of field `{field}` refused an item: {source}")]
+#[non_exhaustive]
+pub struct ReduceError {
+    /// The field whose reducer failed.
+    pub field: String,
+    /// What the reducer said.
+    pub source: Box<dyn Error + Send + Sync>,
+}
+
+impl ReduceError {
+    /// The error of one field's reducer.
+    pub fn new(field: impl Into<String>, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self { field: field.into(), source: source.into() }
+    }
+}
+
+/// A typed state that all nodes of a graph share. Derive it: `#[derive(State, Clone, Default)]`.
+///
+/// # Contract
+/// The engine reads the state as an immutable snapshot and changes it once a super-step, in this order:
+/// [`stage`](Self::stage) for every task's update in task order (reducers, into new values; the state is not
+/// touched and any error leaves it as it was), then [`apply`](Self::apply) for every update, then
+/// [`settle`](Self::settle). Neither of the last two may fail or panic.
+///
+/// A store is written from [`encode`](Self::encode) with a mark of the last commit, never from the old state, so
+/// that the state can be changed in place.
+///
+/// ```
+/// use graph_engine::{Log, State};
+///
+/// #[derive(State, Clone, Default)]
+/// struct Trip {
+///     city: Option<String>,
+///     #[state(append)]
+///     notes: Log<String>,
+/// }
+///
+/// let update = Trip::update().city("Oslo").notes(["by train"]);
+/// let mut trip = Trip::default();
+/// trip.apply(update);
+/// assert_eq!(trip.city.as_deref(), Some("Oslo"));
+/// assert_eq!(trip.notes.len(), 1);
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a graph state",
+    label = "not a state",
+    note = "add `#[derive(State, Clone, Default)]` to `{Self}`"
+)]
+pub trait State: Clone + Send + Sync + 'static {
+    /// A partial write: what a node returns.
+    type Update: Default + Send + 'static;
+    /// Values that reducers made and that are not in the state yet.
+    type Staged: Default + Send;
+
+    /// The fields in the order of their indices. Fixed for the life of a state.
+    fn fields(&self) -> &[FieldSpec];
+
+    /// Which fields the update writes.
+    fn written(&self, update: &Self::Update) -> FieldSet;
+
+    /// Which `append` and `with` fields the update replaces past their rule.
+    fn overwritten(&self, update: &Self::Update) -> FieldSet;
+
+    /// Takes the items of `with` fields out of the update and folds them into `staged`.
+    ///
+    /// # Errors
+    /// The first reducer that refuses an item.
+    fn stage(&self, staged: &mut Self::Staged, update: &mut Self::Update) -> Result<(), ReduceError>;
+
+    /// Moves everything else of the update into the state.
+    fn apply(&mut self, update: Self::Update);
+
+    /// Moves the reducers' values into the state.
+    fn settle(&mut self, staged: Self::Staged);
+
+    /// Sets every transient field to its `Default`.
+    fn reset_transient(&mut self);
+
+    /// `later` after `first`, as one update.
+    fn compose(first: Self::Update, later: Self::Update) -> Self::Update;
+
+    /// Where a field stands now, for a later [`encode`](Self::encode): a length for what can be stored as a delta,
+    /// else 0.
+    fn mark(&self, field: usize) -> u64;
+
+    /// Appends the field as JSON to `out`: what came after the mark if the field can tell, else the whole value.
+    ///
+    /// # Errors
+    /// [`CodecError`] if the value can't be stored, such as a float that is not finite.
+    fn encode(&self, field: usize, since: Option<u64>, out: &mut Vec<u8>) -> Result<Encoding, CodecError>;
+
+    /// The reverse: a base replaces the field, a delta is added to it.
+    ///
+    /// # Errors
+    /// [`CodecError`] if the bytes are not a value of the field's type.
+    fn decode(&mut self, field: usize, encoding: Encoding, bytes: &[u8]) -> Result<(), CodecError>;
+
+    /// An update as JSON, for the saved result of a task whose super-step is not finished.
+    ///
+    /// # Errors
+    /// [`CodecError`] if a value can't be stored.
+    fn encode_update(&self, update: &Self::Update, out: &mut Vec<u8>) -> Result<(), CodecError>;
+
+    /// The reverse of [`encode_update`](Self::encode_update).
+    ///
+    /// # Errors
+    /// [`CodecError`] if the bytes are not an update of this state.
+    fn decode_update(&self, bytes: &[u8]) -> Result<Self::Update, CodecError>;
+}

@@ -1,0 +1,178 @@
+//! Run metadata, cancellation and events, as a node sees them.
+
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tokio_util::sync::CancellationToken;
+
+use super::shared::{Emitted, EmittedKind, Extra, TurnContext};
+use super::{NodeIx, Task, TaskId};
+use crate::error::NodeError;
+use crate::name::Name;
+
+/// What a node may know of its run: the step and attempt, feedback, cancellation, and where events go.
+///
+/// ```
+/// use graph_engine::{Ctx, NodeError};
+///
+/// async fn explore(ctx: Ctx) -> Result<(), NodeError> {
+///     let hint = ctx.feedback::<String>()?;
+///     ctx.emit(format!("attempt {}, hint {hint:?}", ctx.attempt())).await?;
+///     Ok(())
+/// }
+/// # let _ = explore;
+/// ```
+#[derive(Clone)]
+pub struct Ctx {
+    turn: Arc<TurnContext>,
+    id: TaskId,
+    node: NodeIx,
+    attempt: u32,
+    remaining_steps: u64,
+    extra: Option<Arc<Extra>>,
+    emitted: Option<Arc<AtomicU32>>,
+}
+
+impl Ctx {
+    pub(super) fn of<S>(task: &Task<S>) -> Self {
+        Self {
+            turn: task.shared.turn.clone(),
+            id: task.id,
+            node: task.node,
+            attempt: task.attempt,
+            remaining_steps: task.remaining_steps,
+            extra: task.extra.clone(),
+            emitted: task.emitted.clone(),
+        }
+    }
+
+    /// The thread's id.
+    #[must_use]
+    pub fn thread(&self) -> &Name {
+        &self.turn.thread
+    }
+
+    /// The turn's id.
+    #[must_use]
+    pub fn turn(&self) -> &Name {
+        &self.turn.turn
+    }
+
+    /// The node's name.
+    #[must_use]
+    pub fn node(&self) -> &Name {
+        self.turn.node_name(self.node)
+    }
+
+    /// What identifies the task.
+    #[must_use]
+    pub fn task(&self) -> TaskId {
+        self.id
+    }
+
+    /// Super-steps before this one since the thread began.
+    #[must_use]
+    pub fn step(&self) -> u64 {
+        self.id.step
+    }
+
+    /// Which try of this task it is, from 1. A stay begins again at 1.
+    #[must_use]
+    pub fn attempt(&self) -> u32 {
+        self.attempt
+    }
+
+    /// Super-steps that this turn may still make after this one.
+    #[must_use]
+    pub fn remaining_steps(&self) -> u64 {
+        self.remaining_steps
+    }
+
+    /// A key for effects outside: the same in every attempt of this task, and in no other task.
+    #[must_use]
+    pub fn idempotency_key(&self) -> String {
+        format!("{}/{}{}", self.turn.thread, self.turn.namespace, self.id)
+    }
+
+    /// The feedback of the stay that led here. When several tasks stayed at once it is the first in task order.
+    ///
+    /// # Errors
+    /// A fatal error if the feedback is no `T`.
+    pub fn feedback<T: DeserializeOwned>(&self) -> Result<Option<T>, NodeError> {
+        self.feedbacks().next().transpose()
+    }
+
+    /// The feedback of every stay that led here, in task order.
+    pub fn feedbacks<T: DeserializeOwned>(&self) -> impl Iterator<Item = Result<T, NodeError>> {
+        self.extra.iter().flat_map(|extra| &extra.feedback).map(|value| {
+            T::deserialize(value).map_err(|e| {
+                NodeError::fatal(format!("the feedback is not a `{}`: {e}", std::any::type_name::<T>()))
+            })
+        })
+    }
+
+    /// Whether the turn is being cancelled. Work is also stopped at its next await by itself.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.turn.cancel.is_cancelled()
+    }
+
+    /// Resolves when the turn is cancelled.
+    pub fn cancelled(&self) -> impl Future<Output = ()> + Send + 'static {
+        self.turn.cancel.clone().cancelled_owned()
+    }
+
+    /// The turn's cancellation, to hand to other libraries.
+    #[must_use]
+    pub fn cancellation(&self) -> CancellationToken {
+        self.turn.cancel.child_token()
+    }
+
+    /// Whether anybody reads events. Nothing needs to be made for `emit` when nobody does.
+    #[must_use]
+    pub fn is_observed(&self) -> bool {
+        self.turn.sink.is_some()
+    }
+
+    /// Sends an event of the node's own to whoever streams the turn. Waits for a slow reader, according to its
+    /// policy; without a reader it does nothing.
+    ///
+    /// # Errors
+    /// If the value is not JSON.
+    pub async fn emit(&self, event: impl Serialize + Send) -> Result<(), NodeError> {
+        if self.turn.sink.is_none() {
+            return Ok(());
+        }
+        let value = serde_json::to_value(event).map_err(NodeError::fatal)?;
+        self.send(EmittedKind::Custom(value)).await;
+        Ok(())
+    }
+
+    /// Sends a piece of text that a person sees grow, such as a model's token.
+    pub async fn token(&self, text: impl Into<String> + Send) {
+        if self.turn.sink.is_some() {
+            self.send(EmittedKind::Token(text.into())).await;
+        }
+    }
+
+    async fn send(&self, kind: EmittedKind) {
+        if let (Some(sink), Some(emitted)) = (&self.turn.sink, &self.emitted) {
+            let index = emitted.fetch_add(1, Ordering::Relaxed);
+            sink.emit(Emitted { task: self.id, node: self.node, attempt: self.attempt, index, kind }).await;
+        }
+    }
+}
+
+impl fmt::Debug for Ctx {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ctx")
+            .field("task", &self.id)
+            .field("node", self.node())
+            .field("attempt", &self.attempt)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,131 @@
+//! One scheduled execution of a node: what it is given, how it is identified, what it hands back.
+
+mod command;
+mod ctx;
+mod extract;
+mod outcome;
+mod payload;
+mod resources;
+mod route;
+mod shared;
+
+pub use command::{Command, IntoNext, Move, Next};
+pub(crate) use command::{Goto, Hop, Rare, Target};
+pub use ctx::Ctx;
+pub use extract::{FromTask, In, Res, Snap};
+pub use outcome::{IntoOutcome, Outcome};
+pub use payload::{Payload, PayloadType};
+pub use resources::Need;
+pub(crate) use resources::Resources;
+pub use route::{CanDirect, CanFinish, CanStay, END, Nowhere, Route, RouteSpec, START, TargetSpec};
+pub(crate) use shared::{Emitted, EmittedKind, Extra, Shared, Sink, TurnContext};
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
+
+use serde::{Deserialize, Serialize};
+
+use crate::name::Name;
+
+/// Identifies a task: its super-step and its place in the frontier, which never changes once committed. The order of
+/// ids is the order in which updates are merged.
+///
+/// ```
+/// use graph_engine::TaskId;
+///
+/// assert!(TaskId { step: 1, rank: 9 } < TaskId { step: 2, rank: 0 });
+/// assert_eq!(TaskId { step: 3, rank: 1 }.to_string(), "3.1");
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct TaskId {
+    /// Super-steps before this one since the thread began.
+    pub step: u64,
+    /// Plain tasks by node name, then sends by (sender, index).
+    pub rank: u32,
+}
+
+impl fmt::Display for TaskId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.step, self.rank)
+    }
+}
+
+/// Position of a node in its graph. Nodes are numbered in name order, so index order is merge order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct NodeIx(pub(crate) u32);
+
+impl NodeIx {
+    pub(crate) fn at(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// One scheduled execution of a node: a snapshot of the state, the task's own payload and the turn it belongs to.
+///
+/// A hand-written [`Node`](crate::Node) borrows it; functions take [extractors](FromTask) instead.
+pub struct Task<S> {
+    pub(crate) shared: Arc<Shared<S>>,
+    pub(crate) id: TaskId,
+    pub(crate) node: NodeIx,
+    pub(crate) attempt: u32,
+    pub(crate) remaining_steps: u64,
+    pub(crate) payload: Option<Payload>,
+    pub(crate) extra: Option<Arc<Extra>>,
+    /// Events of this attempt so far; only there when somebody reads events.
+    pub(crate) emitted: Option<Arc<AtomicU32>>,
+}
+
+impl<S> Task<S> {
+    /// The state as this super-step sees it.
+    #[must_use]
+    pub fn state(&self) -> &S {
+        &self.shared.state
+    }
+
+    /// The snapshot, to keep. A snapshot that outlives the task costs one copy of the state at the next merge.
+    #[must_use]
+    pub fn snapshot(&self) -> Snap<S> {
+        Snap::shared(self.shared.clone())
+    }
+
+    /// What identifies the task.
+    #[must_use]
+    pub fn id(&self) -> TaskId {
+        self.id
+    }
+
+    /// The name of the node.
+    #[must_use]
+    pub fn node(&self) -> &Name {
+        self.shared.turn.node_name(self.node)
+    }
+
+    /// What was sent to this task alone.
+    #[must_use]
+    pub fn payload(&self) -> Option<&Payload> {
+        self.payload.as_ref()
+    }
+
+    /// Run metadata, cancellation and events.
+    #[must_use]
+    pub fn ctx(&self) -> Ctx {
+        Ctx::of(self)
+    }
+
+    /// A resource that the runner or the turn provides.
+    #[must_use]
+    pub fn resource<T: ?Sized + Send + Sync + 'static>(&self) -> Option<Arc<T>> {
+        self.shared.turn.resources.get()
+    }
+}
+
+impl<S> fmt::Debug for Task<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Task")
+            .field("id", &self.id)
+            .field("node", self.node())
+            .field("attempt", &self.attempt)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,75 @@
+//! What all tasks of one turn share: one allocation a turn, one reference count a task.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::resources::Resources;
+use super::{NodeIx, TaskId};
+use crate::name::Name;
+
+/// The state as one super-step sees it, and the turn it belongs to, behind one reference count.
+#[derive(Clone)]
+pub(crate) struct Shared<S> {
+    pub(crate) state: S,
+    pub(crate) turn: Arc<TurnContext>,
+}
+
+/// What the tasks of a turn are given beside the state.
+pub(crate) struct TurnContext {
+    pub(crate) thread: Name,
+    pub(crate) turn: Name,
+    /// Namespace of a child graph; empty at the top.
+    pub(crate) namespace: Name,
+    /// Names of all nodes by index.
+    pub(crate) nodes: Arc<[Name]>,
+    pub(crate) resources: Resources,
+    pub(crate) cancel: CancellationToken,
+    /// Where events go, when somebody reads them.
+    pub(crate) sink: Option<Arc<dyn Sink>>,
+}
+
+impl TurnContext {
+    pub(crate) fn node_name(&self, node: NodeIx) -> &Name {
+        &self.nodes[node.at()]
+    }
+}
+
+impl fmt::Debug for TurnContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TurnContext").field("thread", &self.thread).field("turn", &self.turn).finish_non_exhaustive()
+    }
+}
+
+/// What only some tasks carry; the others need no allocation for it.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Extra {
+    /// Feedback of the stays that led here, in task order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) feedback: Vec<Value>,
+}
+
+/// What a node emits while it runs.
+pub(crate) struct Emitted {
+    pub(crate) task: TaskId,
+    pub(crate) node: NodeIx,
+    pub(crate) attempt: u32,
+    pub(crate) index: u32,
+    pub(crate) kind: EmittedKind,
+}
+
+pub(crate) enum EmittedKind {
+    Custom(Value),
+    Token(String),
+}
+
+/// Where a turn's events go.
+pub(crate) trait Sink: Send + Sync {
+    /// Hands the event to every reader; waits for those that must not miss it.
+    fn emit(&self, event: Emitted) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;
+}
