@@ -1,1 +1,3 @@
-//! Work in progress.
+//! Nodes for graph-engine: messages, models, tools, the acceptance gate.
+
+pub mod message;
