@@ -1,0 +1,30 @@
+//! Models: one trait, what goes in, what streams out, and models for tests.
+//!
+//! | what you need | take |
+//! | --- | --- |
+//! | talk to a provider | an adapter crate's [`ChatModel`] |
+//! | a model in a test, answer by answer | [`ScriptedModel`] |
+//! | a model made of a rule, offline | [`FnModel`] |
+//! | chunks of a stream as one response | [`Collector`], or [`ChatModel::complete`] |
+
+mod chat_model;
+mod chunk;
+mod collect;
+mod error;
+mod function;
+mod request;
+mod response;
+mod script;
+mod scripted;
+mod tool_spec;
+
+pub use chat_model::{ChatModel, ChunkStream};
+pub use chunk::Chunk;
+pub use collect::{Collector, collect};
+pub use error::ModelError;
+pub use function::{FnModel, IntoChunks};
+pub use request::Request;
+pub use response::{CutOff, Response};
+pub use script::Turn;
+pub use scripted::{ScriptError, ScriptedModel};
+pub use tool_spec::{ToolChoice, ToolSpec};
