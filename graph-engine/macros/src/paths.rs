@@ -1,0 +1,14 @@
+//! Absolute paths into the engine: generated code depends on no import of the user.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+/// A public item.
+pub(crate) fn engine(item: TokenStream) -> TokenStream {
+    quote!(::graph_engine::#item)
+}
+
+/// Items that only generated code uses.
+pub(crate) fn private(item: TokenStream) -> TokenStream {
+    quote!(::graph_engine::__private::#item)
+}

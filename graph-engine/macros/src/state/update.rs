@@ -1,0 +1,193 @@
+//! The update: a struct with one optional write per field, its setters and its `Debug`.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::Type;
+use syn::spanned::Spanned;
+
+use super::attrs::is;
+use super::input::{Field, Input, Kind};
+use super::types::{Param, has_text_items};
+use crate::paths::engine;
+
+/// The struct itself. It stands outside of the block that hides everything else.
+pub(crate) fn definition(input: &Input) -> TokenStream {
+    let Input { ident, vis, update, derives, fields } = input;
+    let doc = format!("A partial write of [`{ident}`]: what a node returns. Fields that are `None` stay as they are.");
+    let field_docs = fields.iter().map(|field| format!("The write of field `{}`.", field.name));
+    let (field_vis, names) = (fields.iter().map(|f| &f.vis), fields.iter().map(|f| &f.ident));
+    let writes = fields.iter().map(Field::write);
+    let derives = (!derives.is_empty()).then(|| quote!(#[derive(#(#derives),*)]));
+    quote! {
+        #[doc = #doc]
+        #[must_use = "an update does nothing until a node returns it"]
+        #derives
+        #vis struct #update {
+            #(
+                #[doc = #field_docs]
+                #field_vis #names: ::core::option::Option<#writes>,
+            )*
+        }
+    }
+}
+
+/// `Default`, `Debug` and the setters.
+pub(crate) fn impls(input: &Input) -> TokenStream {
+    let Input { ident, update, derives, fields, .. } = input;
+    let names: Vec<_> = fields.iter().map(|field| &field.ident).collect();
+    let setters = fields.iter().map(Field::setters);
+    let debug = (!derives.iter().any(|path| is(path, "Debug"))).then(|| debug(input));
+    let vis = &input.vis;
+    let state = engine(quote!(State));
+    quote! {
+        #[automatically_derived]
+        impl ::core::default::Default for #update {
+            fn default() -> Self {
+                Self { #(#names: ::core::option::Option::None),* }
+            }
+        }
+
+        #debug
+
+        #[automatically_derived]
+        #[allow(dead_code, reason = "not every field needs every setter")]
+        impl #update {
+            #(#setters)*
+
+            /// This update and then the later one, as one update.
+            #vis fn then(self, later: Self) -> Self {
+                <#ident as #state>::compose(self, later)
+            }
+        }
+    }
+}
+
+/// Names only: values may be secrets.
+fn debug(input: &Input) -> TokenStream {
+    let Input { update, fields, .. } = input;
+    let title = update.to_string();
+    let (idents, names) = (fields.iter().map(|f| &f.ident), fields.iter().map(|f| &f.name));
+    quote! {
+        #[automatically_derived]
+        impl ::core::fmt::Debug for #update {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                let mut written = f.debug_tuple(#title);
+                #(
+                    if self.#idents.is_some() {
+                        written.field(&::core::format_args!(#names));
+                    }
+                )*
+                written.finish()
+            }
+        }
+    }
+}
+
+impl Field {
+    /// The type of one write, without its `Option`.
+    fn write(&self) -> TokenStream {
+        let ty = &self.ty;
+        match &self.kind {
+            Kind::One | Kind::Any => quote!(#ty),
+            Kind::Append => engine(quote!(Added<#ty>)),
+            Kind::With(reducer) => {
+                let item = &reducer.item;
+                engine(quote!(Reduced<#ty, #item>))
+            }
+        }
+    }
+
+    fn setters(&self) -> TokenStream {
+        let Self { ident, vis, ty, name, .. } = self;
+        match &self.kind {
+            Kind::One | Kind::Any => {
+                let param = Param::of(ty);
+                let (ty, value) = (&param.ty, param.value(quote!(value)));
+                let doc = format!("Writes field `{name}`.");
+                quote! {
+                    #[doc = #doc]
+                    #vis fn #ident(mut self, value: #ty) -> Self {
+                        self.#ident = ::core::option::Option::Some(#value);
+                        self
+                    }
+                }
+            }
+            Kind::Append => {
+                let add = self.append_setter();
+                let added = engine(quote!(Added));
+                let overwrite = self.overwrite_setter(&quote!(#added { overwrite: true, items: value }));
+                quote!(#add #overwrite)
+            }
+            Kind::With(reducer) => {
+                let param = Param::of(&reducer.item);
+                let (item, value) = (&param.ty, param.value(quote!(item)));
+                let doc = format!("Gives an item to the reducer of field `{name}`, after earlier ones.");
+                let reduced = engine(quote!(Reduced));
+                let overwrite = self.overwrite_setter(&quote!(#reduced {
+                    overwrite: ::core::option::Option::Some(value),
+                    items: ::std::vec::Vec::new(),
+                }));
+                quote! {
+                    #[doc = #doc]
+                    #vis fn #ident(mut self, item: #item) -> Self {
+                        self.#ident.get_or_insert_default().items.push(#value);
+                        self
+                    }
+                    #overwrite
+                }
+            }
+        }
+    }
+
+    fn append_setter(&self) -> TokenStream {
+        let Self { ident, vis, ty, name, .. } = self;
+        let (item, value) = if has_text_items(ty) {
+            let text = quote!(impl ::core::convert::Into<::std::string::String>);
+            (text, quote!(::core::convert::Into::into(item)))
+        } else {
+            (append_item(ty), quote!(item))
+        };
+        let doc = format!("Adds items to field `{name}`, after earlier ones.");
+        let ops = self.ops();
+        quote! {
+            #[doc = #doc]
+            #vis fn #ident(mut self, items: impl ::core::iter::IntoIterator<Item = #item>) -> Self {
+                let write = self.#ident.get_or_insert_with(#ops.empty);
+                for item in items {
+                    (#ops.push)(&mut write.items, #value);
+                }
+                self
+            }
+        }
+    }
+
+    fn overwrite_setter(&self, write: &TokenStream) -> TokenStream {
+        let Self { ident, vis, ty, name, .. } = self;
+        let overwrite = self.overwrite();
+        let param = Param::of(ty);
+        let (ty, value) = (&param.ty, param.value(quote!(value)));
+        let doc = format!(
+            "Replaces field `{name}`, past its merge rule; what this update wrote to it before is gone.\n\n\
+             Only one task a super-step may write a field that it overwrites."
+        );
+        quote! {
+            #[doc = #doc]
+            #vis fn #overwrite(mut self, value: #ty) -> Self {
+                let value = #value;
+                self.#ident = ::core::option::Option::Some(#write);
+                self
+            }
+        }
+    }
+
+    /// The table of an `append` field's operations.
+    pub(crate) fn ops(&self) -> Ident {
+        format_ident!("__APPEND_{}", self.index)
+    }
+}
+
+/// The item of a collection. Its span is the type's, so that a type that is none is reported there.
+pub(crate) fn append_item(ty: &Type) -> TokenStream {
+    let append = engine(quote!(Append));
+    quote_spanned!(ty.span()=> <#ty as #append>::Item)
+}
