@@ -1,0 +1,15 @@
+//! The domain of the hotel concierge: what a guest may want, what the hotels
+//! cost, where they are kept, and how a guest's sentence is understood.
+//!
+//! Nothing here knows the engine, the terminal or the clock: "today" is always
+//! a parameter, and every answer is the same for the same question.
+
+pub mod calendar;
+pub mod catalogue;
+pub mod choice;
+pub mod clean;
+pub mod criteria;
+pub mod merge;
+pub mod price;
+pub mod table;
+pub mod understand;
