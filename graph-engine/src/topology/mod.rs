@@ -3,6 +3,7 @@
 mod dot;
 mod escape;
 mod mermaid;
+mod plan;
 
 pub use dot::Dot;
 pub use mermaid::Mermaid;
@@ -186,9 +187,31 @@ impl Cluster {
     }
 }
 
+/// Where the edges of a diagram lead.
+///
+/// ```
+/// use graph_engine::Direction;
+///
+/// assert_eq!(Direction::default(), Direction::TopToBottom);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Direction {
+    /// Down.
+    #[default]
+    TopToBottom,
+    /// To the right.
+    LeftToRight,
+}
+
 impl Topology {
     /// A topology with everything in its fixed order.
-    pub fn new(name: impl Into<Name>, mut nodes: Vec<Vertex>, mut edges: Vec<Edge>, mut clusters: Vec<Cluster>) -> Self {
+    pub fn new(
+        name: impl Into<Name>,
+        mut nodes: Vec<Vertex>,
+        mut edges: Vec<Edge>,
+        mut clusters: Vec<Cluster>,
+    ) -> Self {
         nodes.sort_by(|a, b| a.name.cmp(&b.name));
         edges.sort();
         edges.dedup();

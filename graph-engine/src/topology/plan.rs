@@ -1,0 +1,260 @@
+//! Ids and the order of drawing, the same in every language.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use super::{Cluster, Edge, EdgeKind, Topology, Vertex};
+use crate::task::{END, START};
+
+/// What a name is called inside a file: never the name itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Id {
+    Start,
+    End,
+    Node(usize),
+    /// Something that an edge or a cluster names, but that is no node.
+    Unknown(usize),
+}
+
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Start => f.write_str("start"),
+            Self::End => f.write_str("done"),
+            Self::Node(index) => write!(f, "n{index}"),
+            Self::Unknown(index) => write!(f, "u{index}"),
+        }
+    }
+}
+
+/// One line of a file, before the edges.
+#[derive(Debug)]
+pub(super) enum Step<'a> {
+    Start,
+    End,
+    Node(usize, &'a Vertex),
+    Unknown(usize, &'a str),
+    Open(usize, &'a Cluster),
+    Close,
+}
+
+/// A topology with an id for every name. Made in time linear in the topology but for the look-up of names.
+#[derive(Debug)]
+pub(super) struct Plan<'a> {
+    topology: &'a Topology,
+    ids: BTreeMap<&'a str, Id>,
+    unknown: Vec<&'a str>,
+    start: bool,
+    end: bool,
+}
+
+impl<'a> Plan<'a> {
+    pub(super) fn new(topology: &'a Topology) -> Self {
+        let mut ids = BTreeMap::new();
+        for (index, node) in topology.nodes.iter().enumerate() {
+            ids.entry(node.name.as_str()).or_insert(Id::Node(index));
+        }
+        ids.entry(START).or_insert(Id::Start);
+        ids.entry(END).or_insert(Id::End);
+
+        let ends = topology.edges.iter().flat_map(|edge| [&edge.from, &edge.to]);
+        let grouped = topology.clusters.iter().flat_map(|cluster| cluster.members.iter().chain([&cluster.entry]));
+        let (mut start, mut end) = (false, false);
+        let mut unknown = BTreeSet::new();
+        for name in ends.chain(grouped) {
+            match ids.get(name.as_str()) {
+                Some(Id::Start) => start = true,
+                Some(Id::End) => end = true,
+                Some(_) => {}
+                None => {
+                    unknown.insert(name.as_str());
+                }
+            }
+        }
+        let unknown: Vec<&str> = unknown.into_iter().collect();
+        ids.extend(unknown.iter().enumerate().map(|(index, name)| (*name, Id::Unknown(index))));
+        Self { topology, ids, unknown, start, end }
+    }
+
+    /// Everything but the edges: first what is in no cluster, then the clusters, each with its nodes before its
+    /// clusters. Every node and every cluster is drawn exactly once, whatever the topology says.
+    pub(super) fn steps(&self) -> Vec<Step<'a>> {
+        let clusters = &self.topology.clusters;
+        let mut steps = Vec::new();
+        steps.extend(self.start.then_some(Step::Start));
+        steps.extend(self.end.then_some(Step::End));
+
+        let mut free_nodes = vec![true; self.topology.nodes.len()];
+        let mut free_unknown = vec![true; self.unknown.len()];
+        let mut content: Vec<Vec<Step<'a>>> = Vec::with_capacity(clusters.len());
+        for cluster in clusters {
+            let mut inside = Vec::new();
+            for name in &cluster.members {
+                match self.ids.get(name.as_str()) {
+                    Some(&Id::Node(index)) if std::mem::take(&mut free_nodes[index]) => {
+                        inside.push(Step::Node(index, &self.topology.nodes[index]));
+                    }
+                    Some(&Id::Unknown(index)) if std::mem::take(&mut free_unknown[index]) => {
+                        inside.push(Step::Unknown(index, self.unknown[index]));
+                    }
+                    _ => {}
+                }
+            }
+            content.push(inside);
+        }
+        let nodes = self.topology.nodes.iter().enumerate().filter(|(index, _)| free_nodes[*index]);
+        steps.extend(nodes.map(|(index, node)| Step::Node(index, node)));
+        let unknown = self.unknown.iter().enumerate().filter(|(index, _)| free_unknown[*index]);
+        steps.extend(unknown.map(|(index, name)| Step::Unknown(index, name)));
+
+        self.nest(content, &mut steps);
+        steps
+    }
+
+    /// Walks the tree of clusters without recursion. A cluster whose parent is unknown, and one cluster of each ring
+    /// of parents, stand at the top.
+    fn nest(&self, content: Vec<Vec<Step<'a>>>, steps: &mut Vec<Step<'a>>) {
+        let clusters = &self.topology.clusters;
+        let mut by_name = BTreeMap::new();
+        for (index, cluster) in clusters.iter().enumerate() {
+            by_name.entry(&cluster.name).or_insert(index);
+        }
+        let mut children = vec![Vec::new(); clusters.len()];
+        let mut order = Vec::with_capacity(clusters.len());
+        for (index, cluster) in clusters.iter().enumerate() {
+            match cluster.parent.as_ref().and_then(|parent| by_name.get(parent)) {
+                Some(&parent) => children[parent].push(index),
+                None => order.push(index),
+            }
+        }
+        order.extend(0..clusters.len());
+
+        let mut content: Vec<_> = content.into_iter().map(Some).collect();
+        for root in order {
+            let mut open = vec![Some(root)];
+            while let Some(next) = open.pop() {
+                let Some(index) = next else {
+                    steps.push(Step::Close);
+                    continue;
+                };
+                let Some(inside) = content[index].take() else { continue };
+                steps.push(Step::Open(index, &clusters[index]));
+                steps.extend(inside);
+                open.push(None);
+                open.extend(children[index].iter().rev().copied().map(Some));
+            }
+        }
+    }
+
+    /// All edges with their ids.
+    pub(super) fn edges(&self) -> impl Iterator<Item = (Id, Id, &'a Edge)> {
+        let id = |name: &str| self.ids.get(name).copied();
+        self.topology.edges.iter().filter_map(move |edge| Some((id(&edge.from)?, id(&edge.to)?, edge)))
+    }
+
+    /// The nodes that may lead anywhere.
+    pub(super) fn dynamic(&self) -> impl Iterator<Item = usize> {
+        self.topology.nodes.iter().enumerate().filter(|(_, node)| node.dynamic).map(|(index, _)| index)
+    }
+
+    pub(super) fn has_unknown(&self) -> bool {
+        !self.unknown.is_empty()
+    }
+}
+
+/// What is written beside an edge: its label, or else what it is. Nothing beside an edge that is always taken.
+pub(super) fn words(edge: &Edge) -> Option<&str> {
+    edge.label.as_deref().filter(|label| !label.is_empty()).or(match edge.kind {
+        EdgeKind::Static => None,
+        EdgeKind::Join => Some("join"),
+        EdgeKind::Go => Some("go"),
+        EdgeKind::FanOut => Some("fan out"),
+        EdgeKind::Stay => Some("stay"),
+        EdgeKind::Direct => Some("direct"),
+        EdgeKind::Finish => Some("finish"),
+    })
+}
+
+/// Indentation of a line. Its width has a limit, so that a file grows with the topology and not with its depth.
+pub(super) struct Pad(pub(super) usize);
+
+impl fmt::Display for Pad {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:width$}", "", width = 2 * self.0.min(16))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(topology: &Topology) -> Vec<String> {
+        let line = |step: &Step<'_>| match step {
+            Step::Start => "start".to_owned(),
+            Step::End => "end".to_owned(),
+            Step::Node(_, node) => node.name.to_string(),
+            Step::Unknown(_, name) => format!("{name}?"),
+            Step::Open(_, cluster) => format!("{} {{", cluster.name),
+            Step::Close => "}".to_owned(),
+        };
+        Plan::new(topology).steps().iter().map(line).collect()
+    }
+
+    fn cluster<const N: usize>(name: &str, parent: Option<&str>, members: [&str; N]) -> Cluster {
+        let mut cluster = Cluster::new(name, "a", members);
+        cluster.parent = parent.map(Into::into);
+        cluster
+    }
+
+    #[test]
+    fn what_only_an_edge_or_a_cluster_names_is_drawn() {
+        let nodes = vec![Vertex::new("a", Default::default())];
+        let edges = vec![Edge::new("a", "lost", EdgeKind::Go), Edge::new("found", END, EdgeKind::Static)];
+        let topology = Topology::new("g", nodes, edges, vec![cluster("c", None, ["member"])]);
+        assert_eq!(lines(&topology), ["end", "a", "found?", "lost?", "c {", "member?", "}"]);
+        assert_eq!(Plan::new(&topology).edges().count(), 2);
+    }
+
+    #[test]
+    fn a_node_is_drawn_once_even_if_two_clusters_want_it() {
+        let nodes = vec![Vertex::new("a", Default::default())];
+        let topology =
+            Topology::new("g", nodes, vec![], vec![cluster("c", None, ["a"]), cluster("d", None, ["a", "a"])]);
+        assert_eq!(lines(&topology), ["c {", "a", "}", "d {", "}"]);
+    }
+
+    #[test]
+    fn no_cluster_is_lost_in_a_ring_of_parents_or_below_an_unknown_one() {
+        let clusters = vec![
+            cluster("ring1", Some("ring2"), ["a"]),
+            cluster("ring2", Some("ring1"), []),
+            cluster("self", Some("self"), []),
+            cluster("orphan", Some("nobody"), []),
+        ];
+        let topology = Topology::new("g", vec![Vertex::new("a", Default::default())], vec![], clusters);
+        assert_eq!(lines(&topology), ["orphan {", "}", "ring1 {", "a", "ring2 {", "}", "}", "self {", "}"]);
+    }
+
+    #[test]
+    fn a_node_may_be_called_like_the_start() {
+        let nodes = vec![Vertex::new(START, Default::default())];
+        let topology = Topology::new("g", nodes, vec![Edge::new(START, END, EdgeKind::Static)], vec![]);
+        assert_eq!(lines(&topology), ["end", START]);
+    }
+
+    #[test]
+    fn a_file_grows_with_the_topology_and_not_with_its_square() {
+        let size = |count: usize| {
+            let name = |index: usize| format!("{index:05}");
+            let nodes = (0..count).map(|index| Vertex::new(name(index), Default::default())).collect();
+            let edges = (0..count).map(|index| Edge::new(name(index), END, EdgeKind::Direct)).collect();
+            let parent = |index: usize| index.checked_sub(1).map(name);
+            let clusters =
+                (0..count).map(|index| cluster(&name(index), parent(index).as_deref(), [&name(index)])).collect();
+            let topology = Topology::new("g", nodes, edges, clusters);
+            (topology.dot().to_string().len(), topology.mermaid().to_string().len())
+        };
+        let (small, large) = (size(1_000), size(10_000));
+        assert!(large.0 < small.0 * 11 && large.1 < small.1 * 11, "{small:?} {large:?}");
+    }
+}
