@@ -1,0 +1,37 @@
+//! What the gate itself rejects, whatever the validators say.
+
+use serde_json::Value;
+
+use super::{AttemptOutcome, Code, Reason};
+use crate::message::FinishReason;
+use crate::model::Response;
+
+/// A rejection by the gate itself.
+pub(super) fn core_check(response: &Response) -> Option<(AttemptOutcome, Reason)> {
+    let rejected =
+        |outcome, code, message: String| Some((outcome, Reason { code, validator: None, message: Some(message) }));
+    if let Some(refusal) = &response.refusal {
+        return rejected(AttemptOutcome::Blocked, Code::BLOCKED, refusal.clone());
+    }
+    if response.finish == Some(FinishReason::ContentFilter) {
+        let message = "a content filter stopped the answer".to_owned();
+        return rejected(AttemptOutcome::Blocked, Code::BLOCKED, message);
+    }
+    if !response.calls.is_empty() && response.cut_off().is_some() {
+        let message = "the answer was cut off, so its tool calls were not executed: answer shorter".to_owned();
+        return rejected(AttemptOutcome::Rejected, Code::TRUNCATED, message);
+    }
+    if response.is_empty() {
+        let message = "the answer was empty: write a text or call a tool".to_owned();
+        return rejected(AttemptOutcome::Rejected, Code::EMPTY, message);
+    }
+    // A response that calls tools has no structured output yet.
+    if response.calls.is_empty()
+        && let Some(text) = response.structured_output()
+        && let Err(error) = serde_json::from_str::<Value>(text)
+    {
+        let message = format!("the answer is not valid JSON ({error}): send JSON alone");
+        return rejected(AttemptOutcome::Rejected, Code::PARSE, message);
+    }
+    None
+}

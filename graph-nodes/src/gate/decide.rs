@@ -1,0 +1,199 @@
+//! One step of the gate: an outcome in, a decision out.
+
+use std::time::Duration;
+
+use super::core_check::core_check;
+use super::ledger::distinct_codes;
+use super::review::{Ending, review};
+use super::{
+    Attempt, AttemptOutcome, Code, Decision, ExhaustedBy, Exhaustion, Fingerprint, GateError, GateFailure, GateLedger,
+    GatePolicy, ModelOutcome, ModelResult, Modification, Reason, Validators,
+};
+use crate::message::Usage;
+use crate::model::Response;
+
+/// Judges the outcome of one model call and writes it into the ledger.
+///
+/// Waits for judges only; nothing here looks at a clock. Call it once per model
+/// call, with the ledger of the attempts before.
+///
+/// # Errors
+/// [`GateError::UsageUnavailable`] when there is a token budget and a response
+/// without a report of tokens; whether it would have been accepted makes no
+/// difference, so that the mistake shows in the first call.
+///
+/// ```
+/// use graph_nodes::gate::{Decision, GateLedger, GatePolicy, ModelOutcome, Validators, Verdict, decide};
+/// use graph_nodes::model::Response;
+///
+/// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+/// # runtime.block_on(async {
+/// let validators = Validators::<str>::new().with_fn("names_city", |response, city| {
+///     match response.text.contains(city) {
+///         true => Verdict::Accept,
+///         false => Verdict::retry("no_city", format!("name the city {city}")),
+///     }
+/// });
+/// let mut ledger = GateLedger::default();
+/// let outcome = ModelOutcome::new("m", std::time::Duration::ZERO, Ok(Response::from_text("Nice.")));
+/// let decision = decide(&GatePolicy::new(), &validators, &mut ledger, outcome, "Bern").await.unwrap();
+/// let Decision::Retry { feedback, attempt, .. } = decision else { panic!("rejected") };
+/// assert_eq!((feedback.as_deref(), attempt), (Some("name the city Bern"), 2));
+/// assert_eq!(ledger.count(&"no_city".into()), 1);
+/// # });
+/// ```
+pub async fn decide<S: ?Sized + Sync + 'static>(
+    policy: &GatePolicy,
+    validators: &Validators<S>,
+    ledger: &mut GateLedger,
+    outcome: ModelOutcome,
+    state: &S,
+) -> Result<Decision, GateError> {
+    let ModelOutcome { result, latency, model, usage } = outcome;
+    ledger.elapsed += latency;
+    let mut call = Call { policy, ledger, latency, model, usage };
+    match result {
+        ModelResult::Cancelled => {
+            call.record(AttemptOutcome::Cancelled, vec![reason(Code::CANCELLED, None)]);
+            Ok(Decision::Cancelled)
+        }
+        ModelResult::Deadline => {
+            call.record(AttemptOutcome::Deadline, vec![reason(Code::DEADLINE, None)]);
+            Ok(call.exhausted(ExhaustedBy::Deadline, Code::DEADLINE, "the time is over".to_owned()))
+        }
+        ModelResult::Error { code, message, retryable, retry_after } => {
+            call.record(AttemptOutcome::Failed, vec![reason(code.clone(), Some(message.clone()))]);
+            if retryable {
+                // The model can't help it, so it is told nothing.
+                return Ok(call.retry(&[code], None, message, retry_after.unwrap_or_default(), false));
+            }
+            Ok(Decision::Fatal { code, reason: message })
+        }
+        ModelResult::Response(response) => call.response(validators, *response, state).await,
+    }
+}
+
+fn reason(code: Code, message: Option<String>) -> Reason {
+    Reason { code, validator: None, message }
+}
+
+/// One call on its way into the ledger.
+struct Call<'a> {
+    policy: &'a GatePolicy,
+    ledger: &'a mut GateLedger,
+    latency: Duration,
+    model: String,
+    usage: Option<Usage>,
+}
+
+impl Call<'_> {
+    async fn response<S: ?Sized + Sync + 'static>(
+        mut self,
+        validators: &Validators<S>,
+        response: Response,
+        state: &S,
+    ) -> Result<Decision, GateError> {
+        if self.usage.is_none() {
+            self.ledger.usage_unknown += 1;
+            if let Some(budget) = self.policy.token_budget {
+                self.record(AttemptOutcome::Rejected, vec![reason(Code::USAGE_UNAVAILABLE, None)]);
+                return Err(GateError::UsageUnavailable { model: self.model, budget });
+            }
+        }
+        let before = Fingerprint::of(&response);
+        if let Some((outcome, reason)) = core_check(&response) {
+            let message = reason.message.clone().unwrap_or_default();
+            if outcome == AttemptOutcome::Blocked {
+                self.record(outcome, vec![reason]);
+                let edge = self.policy.blocked_edge.clone();
+                return Ok(Decision::Escalate { edge, code: Code::BLOCKED, reason: message, exhausted: None });
+            }
+            return Ok(self.reject(before, vec![reason]));
+        }
+
+        let review = review(self.policy, validators, response, state).await;
+        self.ledger.judge += review.judge;
+        self.ledger.judge_calls += review.judge_calls;
+        self.ledger.elapsed += review.judge_latency;
+        for _ in 0..review.ignored_panics {
+            self.ledger.bump(Code::VALIDATOR_FAILED);
+        }
+        match review.ending {
+            Ending::Retry if !self.policy.shadow => Ok(self.reject(before, review.reasons)),
+            Ending::Fatal { code, reason } if !self.policy.shadow => {
+                self.record(AttemptOutcome::Fatal, review.reasons);
+                Ok(Decision::Fatal { code, reason })
+            }
+            Ending::Escalate { edge, code, reason } if !self.policy.shadow => {
+                self.record(AttemptOutcome::Escalated, review.reasons);
+                Ok(Decision::Escalate { edge, code, reason, exhausted: None })
+            }
+            _ => {
+                let note = (!review.notes.is_empty()).then(|| review.notes.join("\n"));
+                let modified =
+                    note.clone().map(|note| Modification { before, after: Fingerprint::of(&review.response), note });
+                let mut attempt = self.attempt(AttemptOutcome::Accepted, review.reasons);
+                attempt.modified.clone_from(&modified);
+                self.ledger.record(attempt);
+                Ok(Decision::Accept { response: Box::new(review.response), note, modified })
+            }
+        }
+    }
+
+    fn reject(&mut self, fingerprint: Fingerprint, reasons: Vec<Reason>) -> Decision {
+        let codes = distinct_codes(&reasons);
+        // A defect of the program is for the report, not for the model.
+        let told = reasons.iter().filter(|reason| reason.code != Code::VALIDATOR_FAILED);
+        let feedback: Vec<&str> = told.filter_map(|reason| reason.message.as_deref()).collect();
+        let feedback = (!feedback.is_empty()).then(|| feedback.join("\n"));
+        let told = feedback.clone().unwrap_or_default();
+        self.record(AttemptOutcome::Rejected, reasons);
+        let rejected = Some((fingerprint, codes.clone()));
+        let repeated = self.policy.stop_without_progress && self.ledger.last_rejected == rejected;
+        self.ledger.last_rejected = rejected;
+        self.retry(&codes, feedback, told, Duration::ZERO, repeated)
+    }
+
+    fn retry(
+        &mut self,
+        codes: &[Code],
+        feedback: Option<String>,
+        reason: String,
+        at_least: Duration,
+        repeated: bool,
+    ) -> Decision {
+        let backoff = self.policy.backoff.after(self.ledger.finished()).max(at_least);
+        let limit = self.policy.exhausted(self.ledger, codes, backoff);
+        if let Some(by) = limit.or_else(|| repeated.then_some(ExhaustedBy::NoProgress)) {
+            let code = codes.first().cloned().unwrap_or(Code::INVOCATION);
+            return self.exhausted(by, code, reason);
+        }
+        self.ledger.elapsed += backoff;
+        let next = self.policy.next_attempt(self.ledger);
+        Decision::Retry { feedback, backoff, attempt: next.attempt, max: next.max, is_last: next.is_last }
+    }
+
+    fn exhausted(&self, by: ExhaustedBy, code: Code, reason: String) -> Decision {
+        match &self.policy.exhaustion {
+            Exhaustion::Fail => Decision::Exhausted(GateFailure { by, attempts: self.ledger.attempts.clone() }),
+            Exhaustion::Escalate(edge) => Decision::Escalate { edge: edge.clone(), code, reason, exhausted: Some(by) },
+        }
+    }
+
+    fn record(&mut self, outcome: AttemptOutcome, reasons: Vec<Reason>) {
+        let attempt = self.attempt(outcome, reasons);
+        self.ledger.record(attempt);
+    }
+
+    fn attempt(&self, outcome: AttemptOutcome, reasons: Vec<Reason>) -> Attempt {
+        Attempt {
+            n: self.ledger.started().saturating_add(1),
+            outcome,
+            reasons,
+            usage: self.usage,
+            latency: self.latency,
+            model: self.model.clone(),
+            modified: None,
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! What all attempts cost and why they were rejected.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Attempt, AttemptOutcome, Code, Fingerprint, Reason};
+use crate::message::Usage;
+
+/// What all attempts at one response cost and why they were rejected.
+///
+/// Plain data: it lives in the state, is saved with it, and goes on counting
+/// after a resume. One ledger per response that is wanted; start a new one
+/// (`GateLedger::default()`) for the next.
+///
+/// ```
+/// use graph_nodes::gate::GateLedger;
+///
+/// let ledger = GateLedger::default();
+/// assert_eq!(ledger.started(), 0);
+/// let json = serde_json::to_string(&ledger).unwrap();
+/// assert_eq!(serde_json::from_str::<GateLedger>(&json).unwrap(), ledger);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct GateLedger {
+    /// Every attempt, in order.
+    pub attempts: Vec<Attempt>,
+    /// Tokens of accepted responses.
+    pub accepted: Usage,
+    /// Tokens of everything else the model was asked.
+    pub rejected: Usage,
+    /// Tokens of judges.
+    pub judge: Usage,
+    /// How often judges were asked.
+    pub judge_calls: u32,
+    /// How often each code occurred; in shadow mode under `shadow:` and the code.
+    pub counters: BTreeMap<Code, u32>,
+    /// Responses that would have been rejected, but for shadow mode.
+    pub shadow: u32,
+    /// Responses whose tokens are unknown; they count as 0.
+    pub usage_unknown: u32,
+    /// Time of calls, judges and waits.
+    pub elapsed: Duration,
+    /// The latest rejected response and its codes.
+    pub last_rejected: Option<(Fingerprint, Vec<Code>)>,
+}
+
+impl GateLedger {
+    /// How many attempts were started.
+    pub fn started(&self) -> u32 {
+        count(self.attempts.len())
+    }
+
+    /// How many attempts came to their end.
+    pub fn finished(&self) -> u32 {
+        count(self.attempts.iter().filter(|attempt| attempt.outcome.is_finished()).count())
+    }
+
+    /// How often a code occurred.
+    pub fn count(&self, code: &Code) -> u32 {
+        self.counters.get(code).copied().unwrap_or_default()
+    }
+
+    /// Tokens of all attempts and judges.
+    pub fn tokens(&self) -> u64 {
+        (self.accepted + self.rejected + self.judge).total()
+    }
+
+    /// Accepted attempts per finished attempt; none before the first.
+    pub fn acceptance_rate(&self) -> Option<f64> {
+        let accepted = self.attempts.iter().filter(|attempt| attempt.outcome == AttemptOutcome::Accepted).count();
+        let finished = self.finished();
+        (finished > 0).then(|| accepted as f64 / f64::from(finished))
+    }
+
+    /// Counts that the wait between two attempts was cancelled after `unused`
+    /// of it had not passed yet. No attempt is started by it.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use graph_nodes::gate::{Code, GateLedger};
+    ///
+    /// let mut ledger = GateLedger::default();
+    /// ledger.cancelled_while_waiting(Duration::ZERO);
+    /// assert_eq!((ledger.started(), ledger.count(&Code::CANCELLED)), (0, 1));
+    /// ```
+    pub fn cancelled_while_waiting(&mut self, unused: Duration) {
+        self.elapsed = self.elapsed.saturating_sub(unused);
+        self.bump(Code::CANCELLED);
+    }
+
+    pub(super) fn bump(&mut self, code: Code) {
+        let counter = self.counters.entry(code).or_default();
+        *counter = counter.saturating_add(1);
+    }
+
+    /// Adds the attempt to the rows and to the sums, and each reason to its counter.
+    pub(super) fn record(&mut self, attempt: Attempt) {
+        let used = attempt.usage.unwrap_or_default();
+        if attempt.outcome == AttemptOutcome::Accepted {
+            self.accepted += used;
+            self.last_rejected = None;
+            self.shadow += u32::from(!attempt.reasons.is_empty());
+            self.count_codes(&attempt.reasons, Code::in_shadow);
+        } else {
+            self.rejected += used;
+            self.count_codes(&attempt.reasons, Code::clone);
+        }
+        self.attempts.push(attempt);
+    }
+
+    /// One attempt counts once per code, however many checks gave it.
+    fn count_codes(&mut self, reasons: &[Reason], key: impl Fn(&Code) -> Code) {
+        for code in distinct_codes(reasons) {
+            self.bump(key(&code));
+        }
+    }
+}
+
+/// The codes without repetition, in the order of the checks.
+pub(super) fn distinct_codes(reasons: &[Reason]) -> Vec<Code> {
+    let mut codes: Vec<Code> = Vec::new();
+    for reason in reasons {
+        if !codes.contains(&reason.code) {
+            codes.push(reason.code.clone());
+        }
+    }
+    codes
+}
+
+fn count(len: usize) -> u32 {
+    u32::try_from(len).unwrap_or(u32::MAX)
+}

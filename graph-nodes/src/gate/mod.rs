@@ -1,0 +1,69 @@
+//! The acceptance gate: accepts or rejects one whole model response before any
+//! effect of it.
+//!
+//! This is the pure core: no clock, no I/O, no engine. A vertex (or a loop in a
+//! test) calls the model, hands the [`ModelOutcome`] to [`decide`], and does
+//! what the [`Decision`] says; everything worth keeping is in the
+//! [`GateLedger`], which is plain data and lives in the state.
+//!
+//! | part | what it is |
+//! | --- | --- |
+//! | [`Validator`], [`AsyncValidator`], [`Validators`] | what is checked |
+//! | [`Verdict`] | what one check says |
+//! | [`GatePolicy`] | how often, how long, for how many tokens, what then |
+//! | [`ModelOutcome`] | what the model call gave: a response, or an error as data |
+//! | [`decide`], [`Decision`] | what happens next |
+//! | [`GateLedger`] | every attempt and token |
+//! | [`retry_messages`] | what the model is sent on the next attempt |
+//!
+//! How each outcome is counted:
+//!
+//! | outcome | tokens | counter | next |
+//! | --- | --- | --- | --- |
+//! | accepted | accepted | - | accept |
+//! | a validator rejects | rejected | its code | retry |
+//! | neither text nor calls | rejected | `empty` | retry |
+//! | structured output is no JSON | rejected | `parse` | retry |
+//! | error of the model | as reported, else 0 | `invocation` | retry, if the error is retryable |
+//! | refusal or content filter | rejected | `blocked` | escalate, never a retry |
+//! | cut off, with calls | rejected | `truncated` | retry; the calls never run |
+//! | cancelled | as reported | `cancelled` | cancelled; the attempt counts as started, not as finished |
+//! | the deadline cut it | as reported | `deadline` | exhausted; as started, not as finished |
+//! | a judge was asked | judge | - | no attempt of its own |
+//! | rejected in shadow mode | accepted | `shadow:` and the code | accept |
+
+mod attempt;
+mod backoff;
+mod budget;
+mod builtin;
+mod code;
+mod core_check;
+mod correction;
+mod decide;
+mod decision;
+mod fingerprint;
+mod ledger;
+mod outcome;
+mod panics;
+mod policy;
+mod review;
+mod table;
+mod validator;
+mod validators;
+mod verdict;
+
+pub use attempt::{Attempt, AttemptOutcome, Modification, Reason};
+pub use backoff::Backoff;
+pub use budget::{AttemptInfo, ExhaustedBy};
+pub use builtin::{AllowedTools, ArgumentsParse, CleanFinish, NonEmptyText};
+pub use code::Code;
+pub use correction::{retry_messages, retry_request};
+pub use decide::decide;
+pub use decision::{Decision, GateError, GateFailure};
+pub use fingerprint::Fingerprint;
+pub use ledger::GateLedger;
+pub use outcome::{ModelOutcome, ModelResult};
+pub use policy::{Exhaustion, FeedbackMode, GatePolicy, PanicPolicy};
+pub use validator::{AsyncValidator, Cost, Judgement, Validator};
+pub use validators::Validators;
+pub use verdict::{Replacement, Verdict};

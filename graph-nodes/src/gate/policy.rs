@@ -1,0 +1,226 @@
+//! How often, how long, for how many tokens, and what then.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Backoff, Code};
+
+/// How often, how long and for how many tokens a gate lets a model try, and
+/// what happens then.
+///
+/// ```
+/// use std::num::NonZeroU32;
+/// use std::time::Duration;
+///
+/// use graph_nodes::gate::{Exhaustion, GatePolicy};
+///
+/// let policy = GatePolicy::new()
+///     .with_max_attempts(NonZeroU32::new(5).unwrap())
+///     .with_code_cap("parse", 1)
+///     .with_deadline(Duration::from_secs(30))
+///     .with_exhaustion(Exhaustion::Escalate("human".into()));
+/// assert_eq!(policy.max_attempts.get(), 5);
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct GatePolicy {
+    /// Attempts in total, the first one included. Default: 3.
+    pub max_attempts: NonZeroU32,
+    /// How often a code may lead to a retry; one more ends it.
+    pub code_caps: BTreeMap<Code, u32>,
+    /// Tokens of all attempts and judges; checked after each rejected attempt.
+    pub token_budget: Option<u64>,
+    /// Tokens of judges alone; checked after each rejected attempt.
+    pub judge_token_budget: Option<u64>,
+    /// Time of all calls, judges and waits.
+    pub deadline: Option<Duration>,
+    /// The wait before the next attempt. Default: 500 ms.
+    pub backoff: Backoff,
+    /// What the model is told on the next attempt. Default: the reason.
+    pub feedback: FeedbackMode,
+    /// What happens when a limit is reached. Default: fail.
+    pub exhaustion: Exhaustion,
+    /// The edge for refusals and content filters. Default: `blocked`.
+    pub blocked_edge: String,
+    /// Record what the validators say and accept nevertheless. What the gate
+    /// itself rejects (empty, cut off with calls, refused, no JSON) stays rejected.
+    pub shadow: bool,
+    /// Stop when the same response is rejected for the same codes twice in a
+    /// row: asking again won't help. Default: true.
+    pub stop_without_progress: bool,
+    /// What a validator that panics counts as. Default: a rejection.
+    pub on_validator_panic: PanicPolicy,
+}
+
+/// What the model is told on the next attempt.
+///
+/// ```
+/// use graph_nodes::gate::FeedbackMode;
+///
+/// assert_eq!(FeedbackMode::default(), FeedbackMode::Reason);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum FeedbackMode {
+    /// Nothing: the same request again.
+    Blind,
+    /// The latest reason, in one message that isn't kept.
+    #[default]
+    Reason,
+    /// The rejected output and the reason.
+    Transcript,
+}
+
+/// What happens when a limit of the policy is reached.
+///
+/// ```
+/// use graph_nodes::gate::Exhaustion;
+///
+/// assert_eq!(Exhaustion::default(), Exhaustion::Fail);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Exhaustion {
+    /// The gate fails, with every attempt listed.
+    #[default]
+    Fail,
+    /// Go along this edge.
+    Escalate(String),
+}
+
+/// What a validator that panics counts as.
+///
+/// ```
+/// use graph_nodes::gate::PanicPolicy;
+///
+/// assert_eq!(PanicPolicy::default(), PanicPolicy::Reject);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum PanicPolicy {
+    /// A rejection with the code `validator_failed`.
+    #[default]
+    Reject,
+    /// A fatal error with the code `validator_failed`.
+    Fatal,
+    /// Nothing; it is counted as `validator_failed`.
+    Accept,
+}
+
+impl GatePolicy {
+    /// Three attempts, half a second apart, with the reason told to the model.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets how many attempts there are, the first one included.
+    #[must_use]
+    pub fn with_max_attempts(mut self, attempts: NonZeroU32) -> Self {
+        self.max_attempts = attempts;
+        self
+    }
+
+    /// Sets how often a code may lead to a retry.
+    #[must_use]
+    pub fn with_code_cap(mut self, code: impl Into<Code>, retries: u32) -> Self {
+        self.code_caps.insert(code.into(), retries);
+        self
+    }
+
+    /// Sets the tokens for all attempts and judges.
+    #[must_use]
+    pub fn with_token_budget(mut self, tokens: u64) -> Self {
+        self.token_budget = Some(tokens);
+        self
+    }
+
+    /// Sets the tokens for judges.
+    #[must_use]
+    pub fn with_judge_token_budget(mut self, tokens: u64) -> Self {
+        self.judge_token_budget = Some(tokens);
+        self
+    }
+
+    /// Sets the time for everything.
+    #[must_use]
+    pub fn with_deadline(mut self, deadline: Duration) -> Self {
+        self.deadline = Some(deadline);
+        self
+    }
+
+    /// Sets the wait before the next attempt.
+    #[must_use]
+    pub fn with_backoff(mut self, backoff: Backoff) -> Self {
+        self.backoff = backoff;
+        self
+    }
+
+    /// Sets what the model is told on the next attempt.
+    #[must_use]
+    pub fn with_feedback(mut self, mode: FeedbackMode) -> Self {
+        self.feedback = mode;
+        self
+    }
+
+    /// Sets what happens when a limit is reached.
+    #[must_use]
+    pub fn with_exhaustion(mut self, exhaustion: Exhaustion) -> Self {
+        self.exhaustion = exhaustion;
+        self
+    }
+
+    /// Sets the edge for refusals and content filters.
+    #[must_use]
+    pub fn with_blocked_edge(mut self, edge: impl Into<String>) -> Self {
+        self.blocked_edge = edge.into();
+        self
+    }
+
+    /// Only records what the validators say.
+    #[must_use]
+    pub fn in_shadow(mut self) -> Self {
+        self.shadow = true;
+        self
+    }
+
+    /// Goes on even if a rejected response comes again.
+    #[must_use]
+    pub fn despite_no_progress(mut self) -> Self {
+        self.stop_without_progress = false;
+        self
+    }
+
+    /// Sets what a validator that panics counts as.
+    #[must_use]
+    pub fn with_validator_panic(mut self, policy: PanicPolicy) -> Self {
+        self.on_validator_panic = policy;
+        self
+    }
+}
+
+impl Default for GatePolicy {
+    fn default() -> Self {
+        const THREE: NonZeroU32 = NonZeroU32::new(3).unwrap();
+        Self {
+            max_attempts: THREE,
+            code_caps: BTreeMap::new(),
+            token_budget: None,
+            judge_token_budget: None,
+            deadline: None,
+            backoff: Backoff::default(),
+            feedback: FeedbackMode::default(),
+            exhaustion: Exhaustion::default(),
+            blocked_edge: "blocked".to_owned(),
+            shadow: false,
+            stop_without_progress: true,
+            on_validator_panic: PanicPolicy::default(),
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! The smallest loop that asks a model until its gate is content.
+
+use std::time::Duration;
+
+use graph_nodes::gate::{
+    AttemptInfo, Decision, GateError, GateLedger, GatePolicy, ModelOutcome, ModelResult, Validators, Verdict, decide,
+    retry_request,
+};
+use graph_nodes::message::Message;
+use graph_nodes::model::{ChatModel, Request, Response, ScriptedModel, Turn};
+use tokio::time::{Instant, sleep, timeout};
+
+/// What a vertex would keep in the state, and what a test wants to see.
+pub(crate) struct Run {
+    model: ScriptedModel,
+    first: Request,
+    next: Request,
+    decision: Option<Decision>,
+    pub(crate) ledger: GateLedger,
+    pub(crate) requests: Vec<Request>,
+    pub(crate) history: Vec<Message>,
+    pub(crate) dispatched: usize,
+    pub(crate) infos: Vec<AttemptInfo>,
+    pub(crate) promised: Vec<AttemptInfo>,
+}
+
+impl Run {
+    pub(crate) fn new(model: ScriptedModel, ledger: GateLedger) -> Self {
+        let first = Request::new([ask()]);
+        Self {
+            model,
+            next: first.clone(),
+            first,
+            decision: None,
+            ledger,
+            requests: Vec::new(),
+            history: vec![ask()],
+            dispatched: 0,
+            infos: Vec::new(),
+            promised: Vec::new(),
+        }
+    }
+
+    pub(crate) fn decision(&self) -> &Decision {
+        self.decision.as_ref().expect("a step was made")
+    }
+
+    /// One model call and what the gate says of it; the wait isn't part of it.
+    pub(crate) async fn step(&mut self, policy: &GatePolicy, validators: &Validators<()>) -> Result<(), GateError> {
+        self.infos.push(policy.next_attempt(&self.ledger));
+        let start = Instant::now();
+        let limit = policy.remaining(&self.ledger).unwrap_or(Duration::MAX);
+        let outcome = match timeout(limit, self.model.complete(self.next.clone())).await {
+            Ok(result) => ModelOutcome::new(self.model.name(), start.elapsed(), result),
+            Err(_) => ModelOutcome::deadline(self.model.name(), start.elapsed()),
+        };
+        let response = match &outcome.result {
+            ModelResult::Response(response) => Some(Response::clone(response)),
+            _ => None,
+        };
+        let decision = decide(policy, validators, &mut self.ledger, outcome, &()).await?;
+        match &decision {
+            Decision::Accept { response, .. } => {
+                self.dispatched += response.executable_calls().map_or(0, <[_]>::len);
+                self.history.push(response.to_message());
+            }
+            Decision::Retry { feedback, attempt, max, is_last, .. } => {
+                self.promised.push(AttemptInfo { attempt: *attempt, max: *max, is_last: *is_last });
+                self.next = retry_request(policy.feedback, &self.first, response.as_ref(), feedback.as_deref());
+            }
+            _ => {}
+        }
+        self.decision = Some(decision);
+        Ok(())
+    }
+}
+
+pub(crate) async fn run(
+    policy: &GatePolicy,
+    validators: &Validators<()>,
+    turns: impl IntoIterator<Item = Turn>,
+) -> Run {
+    run_with(policy, validators, turns, GateLedger::default(), |request| request).await
+}
+
+pub(crate) async fn run_with(
+    policy: &GatePolicy,
+    validators: &Validators<()>,
+    turns: impl IntoIterator<Item = Turn>,
+    ledger: GateLedger,
+    request: impl Fn(Request) -> Request,
+) -> Run {
+    let mut run = Run::new(ScriptedModel::new(turns), ledger);
+    run.first = request(run.first);
+    run.next = run.first.clone();
+    loop {
+        run.step(policy, validators).await.expect("no usage is missing");
+        match run.decision() {
+            Decision::Retry { backoff, .. } => sleep(*backoff).await,
+            _ => break,
+        }
+    }
+    run.requests = run.model.requests();
+    run
+}
+
+pub(crate) fn ask() -> Message {
+    Message::user("hi")
+}
+
+/// Turns of different texts, so that rejecting them isn't a lack of progress.
+pub(crate) fn poem(lines: usize) -> impl Iterator<Item = Turn> {
+    (1..=lines).map(|line| Turn::text(format!("line {line}")))
+}
+
+pub(crate) fn reject_all() -> Validators<()> {
+    Validators::new().with_fn("reject_all", |response, ()| Verdict::retry("no", response.text.clone()))
+}
+
+pub(crate) fn counters(run: &Run) -> Vec<(&str, u32)> {
+    run.ledger.counters.iter().map(|(code, count)| (code.as_str(), *count)).collect()
+}
