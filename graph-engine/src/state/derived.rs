@@ -36,62 +36,77 @@ pub const fn reduced_codec<T: Persist, I: Persist>() -> ReducedCodec<T, I> {
     ReducedCodec { value: codec(), write: Codec { encode: encode_field, decode: decode_field } }
 }
 
-/// [`Append`] with the item as a parameter: where rustc has already said that `T` is no `Append`, the item is an
-/// error type and this bound is silent.
-pub trait AppendOf<I>: Append {
-    fn push_item(&mut self, item: I);
-}
-
-#[diagnostic::do_not_recommend]
-impl<T: Append> AppendOf<T::Item> for T {
-    fn push_item(&mut self, item: T::Item) {
-        self.push(item);
-    }
-}
-
-/// [`PersistAppend`], made silent in the same way.
-pub trait PersistAppendOf<I>: PersistAppend {}
-
-impl<T: PersistAppend> PersistAppendOf<T::Item> for T {}
-
 /// The writes of an `append` field.
 #[expect(missing_debug_implementations, reason = "only generated code sees it")]
-pub struct AppendOps<T, I> {
+pub struct AppendOps<T> {
     pub empty: fn() -> Added<T>,
-    pub push: fn(&mut T, I),
     pub put: fn(&mut Option<Added<T>>, T),
     pub then: fn(&mut Added<T>, Added<T>),
     pub apply: fn(Added<T>, &mut T),
 }
 
 #[must_use]
-pub const fn append_ops<T: AppendOf<I>, I>() -> AppendOps<T, I> {
-    AppendOps { empty: Added::default, push: T::push_item, put, then: Added::then, apply: Added::apply }
+pub const fn append_ops<T: Append>() -> AppendOps<T> {
+    AppendOps { empty: Added::default, put, then: Added::then, apply: Added::apply }
 }
 
 fn put<T: Append>(write: &mut Option<Added<T>>, items: T) {
     write.get_or_insert_default().push_all(items);
 }
 
+/// What the setter of an `append` field takes.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` are not items of `{T}`",
+    label = "not a list of its items",
+    note = "the setter of an `append` field takes several items, such as an array of them"
+)]
+pub trait ItemsOf<T> {
+    fn push_to(self, write: &mut Added<T>);
+}
+
+impl<T: Append, I: IntoIterator<Item = T::Item>> ItemsOf<T> for I {
+    fn push_to(self, write: &mut Added<T>) {
+        self.into_iter().for_each(|item| write.items.push(item));
+    }
+}
+
 /// A stored `append` field: its value, as a base or a delta, and its writes.
 #[expect(missing_debug_implementations, reason = "only generated code sees it")]
-pub struct AppendCodec<T, I> {
+pub struct AppendCodec<T> {
     pub mark: fn(&T) -> u64,
     pub encode: fn(&T, &str, Option<u64>, &mut Vec<u8>) -> Result<Encoding, CodecError>,
     pub decode: fn(&mut T, &str, Encoding, &[u8]) -> Result<(), CodecError>,
     pub write: Codec<Added<T>>,
-    item: std::marker::PhantomData<fn() -> I>,
 }
 
-#[must_use]
-pub const fn append_codec<T: PersistAppendOf<I>, I>() -> AppendCodec<T, I> {
-    AppendCodec {
+/// [`PersistAppend`], asked of the item: where `T` is no [`Append`], rustc says that alone, because the item is not
+/// known then.
+#[diagnostic::on_unimplemented(
+    message = "`{T}` can't be stored in a checkpoint",
+    label = "its items need `Serialize` and `Deserialize`",
+    note = "derive serde's traits for the items, or mark the field `#[state(append, transient)]`"
+)]
+pub trait StoredItem<T>: Sized {
+    const CODEC: AppendCodec<T>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: PersistAppend<Item = I>, I> StoredItem<T> for I {
+    const CODEC: AppendCodec<T> = AppendCodec {
         mark: T::mark,
         encode: T::encode,
         decode: T::decode,
         write: Codec { encode: encode_added, decode: decode_added },
-        item: std::marker::PhantomData,
-    }
+    };
+}
+
+#[must_use]
+pub const fn stored_append<T, I>() -> (AppendOps<T>, AppendCodec<T>)
+where
+    T: Append<Item = I>,
+    I: StoredItem<T>,
+{
+    (append_ops(), I::CODEC)
 }
 
 fn encode_added<T: PersistAppend>(field: &str, write: &Added<T>, out: &mut Vec<u8>) -> Result<(), CodecError> {

@@ -2,6 +2,8 @@
 
 mod append;
 mod codec;
+#[doc(hidden)]
+pub mod derived;
 mod field;
 mod finite;
 mod log;

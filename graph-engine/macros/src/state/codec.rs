@@ -1,39 +1,40 @@
 //! The half of `impl State` that stores: fields and updates as JSON.
 
-use proc_macro2::{Ident, TokenStream};
-use quote::{format_ident, quote};
+use proc_macro2::TokenStream;
+use quote::quote;
 
 use super::input::{Field, Input, Kind};
-use super::update::append_item;
 use crate::paths::{engine, private};
 
 fn stored(input: &Input) -> impl Iterator<Item = &Field> {
     input.fields.iter().filter(|field| !field.transient)
 }
 
-fn codec_name(field: &Field) -> Ident {
-    format_ident!("__CODEC_{}", field.index)
+/// One table per stored field, and one per `append` field: the only places where a type must be one that can be
+/// stored or appended to.
+pub(crate) fn tables(input: &Input) -> TokenStream {
+    input.fields.iter().filter_map(table).collect()
 }
 
-/// One table per stored field: the only place where its type must be one that can be stored.
-pub(crate) fn tables(input: &Input) -> TokenStream {
-    let tables = stored(input).map(|field| {
-        let (name, ty) = (codec_name(field), &field.ty);
-        let (table, new) = match &field.kind {
-            Kind::One | Kind::Any => (quote!(derived::Codec<#ty>), quote!(derived::codec::<#ty>)),
-            Kind::Append => {
-                let item = append_item(ty);
-                (quote!(derived::AppendCodec<#ty, #item>), quote!(derived::append_codec::<#ty, _>))
-            }
-            Kind::With(reducer) => {
-                let item = &reducer.item;
-                (quote!(derived::ReducedCodec<#ty, #item>), quote!(derived::reduced_codec::<#ty, #item>))
-            }
-        };
-        let (table, new) = (private(table), private(new));
-        quote!(const #name: #table = #new();)
-    });
-    tables.collect()
+fn table(field: &Field) -> Option<TokenStream> {
+    let ty = &field.ty;
+    let (table, new) = match (&field.kind, field.transient) {
+        (Kind::Append, true) => (quote!(AppendOps<#ty>), quote!(append_ops::<#ty>())),
+        (Kind::Append, false) => {
+            let derived = private(quote!(derived));
+            (quote!((#derived::AppendOps<#ty>, #derived::AppendCodec<#ty>)), quote!(stored_append::<#ty, _>()))
+        }
+        (_, true) => return None,
+        (Kind::One | Kind::Any, false) => (quote!(Codec<#ty>), quote!(codec::<#ty>())),
+        (Kind::With(reducer), false) => {
+            let item = &reducer.item;
+            (quote!(ReducedCodec<#ty, #item>), quote!(reduced_codec::<#ty, #item>()))
+        }
+    };
+    let (name, derived) = (field.table(), private(quote!(derived)));
+    let table =
+        if matches!((&field.kind, field.transient), (Kind::Append, false)) { table } else { quote!(#derived::#table) };
+    Some(quote!(const #name: #table = #derived::#new;))
 }
 
 /// The items of the impl, in the trait's order from `mark` on.
@@ -88,8 +89,8 @@ fn marks(input: &Input) -> Vec<TokenStream> {
     let appended = stored(input).filter(|field| matches!(field.kind, Kind::Append));
     appended
         .map(|field| {
-            let (index, ident, codec) = (field.index, &field.ident, codec_name(field));
-            quote!(#index => (#codec.mark)(&self.#ident))
+            let (index, ident, codec) = (field.index, &field.ident, field.table());
+            quote!(#index => (#codec.1.mark)(&self.#ident))
         })
         .collect()
 }
@@ -98,9 +99,9 @@ fn encodes(input: &Input) -> Vec<TokenStream> {
     let encoding = engine(quote!(Encoding));
     let encode = |field: &Field| {
         let Field { index, ident, name, .. } = field;
-        let codec = codec_name(field);
+        let codec = field.table();
         let codec = match &field.kind {
-            Kind::Append => return quote!(#index => (#codec.encode)(&self.#ident, #name, since, out)),
+            Kind::Append => return quote!(#index => (#codec.1.encode)(&self.#ident, #name, since, out)),
             Kind::With(_) => quote!(#codec.value),
             Kind::One | Kind::Any => quote!(#codec),
         };
@@ -112,9 +113,9 @@ fn encodes(input: &Input) -> Vec<TokenStream> {
 fn decodes(input: &Input) -> Vec<TokenStream> {
     let decode = |field: &Field| {
         let Field { index, ident, name, .. } = field;
-        let codec = codec_name(field);
+        let codec = field.table();
         let codec = match &field.kind {
-            Kind::Append => return quote!(#index => (#codec.decode)(&mut self.#ident, #name, encoding, bytes)),
+            Kind::Append => return quote!(#index => (#codec.1.decode)(&mut self.#ident, #name, encoding, bytes)),
             Kind::With(_) => quote!(#codec.value),
             Kind::One | Kind::Any => quote!(#codec),
         };
@@ -125,14 +126,16 @@ fn decodes(input: &Input) -> Vec<TokenStream> {
 
 /// The codec of a field's write, as tokens that give its table.
 fn write_codec(field: &Field) -> TokenStream {
-    let codec = codec_name(field);
+    let codec = field.table();
     match &field.kind {
         Kind::One | Kind::Any => quote!(#codec),
-        Kind::Append | Kind::With(_) => quote!(#codec.write),
+        Kind::Append => quote!(#codec.1.write),
+        Kind::With(_) => quote!(#codec.write),
     }
 }
 
 fn encode_update(input: &Input) -> TokenStream {
+    let update_type = &input.update;
     let (error, encode) = (engine(quote!(CodecError)), private(quote!(derived::encode_write)));
     let writes = stored(input).map(|field| {
         let (ident, name, codec) = (&field.ident, &field.name, write_codec(field));
@@ -141,7 +144,7 @@ fn encode_update(input: &Input) -> TokenStream {
     quote! {
         fn encode_update(
             &self,
-            update: &Self::Update,
+            update: &#update_type,
             out: &mut ::std::vec::Vec<u8>,
         ) -> ::core::result::Result<(), #error> {
             out.push(b'{');
@@ -153,14 +156,15 @@ fn encode_update(input: &Input) -> TokenStream {
 }
 
 fn decode_update(input: &Input) -> TokenStream {
+    let update_type = &input.update;
     let (error, decode) = (engine(quote!(CodecError)), private(quote!(derived::decode_writes)));
     let writes = stored(input).map(|field| {
         let (ident, name, codec) = (&field.ident, &field.name, write_codec(field));
         quote!(#name => update.#ident = ::core::option::Option::Some((#codec.decode)(field, json)?))
     });
     quote! {
-        fn decode_update(&self, bytes: &[u8]) -> ::core::result::Result<Self::Update, #error> {
-            let mut update = <Self::Update as ::core::default::Default>::default();
+        fn decode_update(&self, bytes: &[u8]) -> ::core::result::Result<#update_type, #error> {
+            let mut update = <#update_type as ::core::default::Default>::default();
             #decode(bytes, |field, json| {
                 match field {
                     #(#writes,)*

@@ -5,20 +5,8 @@ use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
 use super::input::{Field, Input, Kind, Reducer};
-use super::update::append_item;
 use crate::attr::text_of;
 use crate::paths::{engine, private};
-
-/// The tables of `append` fields.
-pub(crate) fn tables(input: &Input) -> TokenStream {
-    let tables = input.fields.iter().filter(|field| matches!(field.kind, Kind::Append)).map(|field| {
-        let (name, ty) = (field.ops(), &field.ty);
-        let item = append_item(ty);
-        let (ops, new) = (private(quote!(derived::AppendOps)), private(quote!(derived::append_ops)));
-        quote!(const #name: #ops<#ty, #item> = #new::<#ty, _>();)
-    });
-    tables.collect()
-}
 
 /// The struct of values that reducers made.
 pub(crate) fn staged(input: &Input) -> TokenStream {
@@ -55,15 +43,23 @@ fn with_fields(input: &Input) -> impl Iterator<Item = (&Field, &Reducer)> {
 /// The items of the impl, in the trait's order up to `compose`.
 pub(crate) fn expand(input: &Input) -> TokenStream {
     let update = &input.update;
-    let staged = if with_fields(input).next().is_some() { quote!(__Staged) } else { quote!(()) };
+    let staged = staged_type(input);
     let (fields, sets) = (fields(input), sets(input));
     let (stage, apply, settle) = (stage(input), apply(input), settle(input));
-    let (reset, compose) = (reset_transient(input), compose(input));
+    let reset = reset_transient(input);
     quote! {
         type Update = #update;
         type Staged = #staged;
-        #fields #sets #stage #apply #settle #reset #compose
+        #fields #sets #stage #apply #settle #reset
+
+        fn compose(first: #update, later: #update) -> #update {
+            __compose(first, later)
+        }
     }
+}
+
+fn staged_type(input: &Input) -> TokenStream {
+    if with_fields(input).next().is_some() { quote!(__Staged) } else { quote!(()) }
 }
 
 fn fields(input: &Input) -> TokenStream {
@@ -92,6 +88,7 @@ fn fields(input: &Input) -> TokenStream {
 }
 
 fn sets(input: &Input) -> TokenStream {
+    let update_type = &input.update;
     let set = engine(quote!(FieldSet));
     let (idents, indices) = (input.fields.iter().map(|f| &f.ident), input.fields.iter().map(|f| f.index));
     let overwrites = input.fields.iter().filter_map(|field| {
@@ -108,7 +105,7 @@ fn sets(input: &Input) -> TokenStream {
         })
     });
     quote! {
-        fn written(&self, update: &Self::Update) -> #set {
+        fn written(&self, update: &#update_type) -> #set {
             let mut fields = #set::EMPTY;
             #(
                 if update.#idents.is_some() {
@@ -118,7 +115,7 @@ fn sets(input: &Input) -> TokenStream {
             fields
         }
 
-        fn overwritten(&self, update: &Self::Update) -> #set {
+        fn overwritten(&self, update: &#update_type) -> #set {
             let mut fields = #set::EMPTY;
             #(#overwrites)*
             fields
@@ -129,13 +126,17 @@ fn sets(input: &Input) -> TokenStream {
 /// The reducer is called in a closure with written types, so that a wrong signature is a mismatch at the path.
 /// The names of the closure's own variables can't be seen from the path.
 fn stage(input: &Input) -> TokenStream {
-    let [staged, update, current, given] = ["staged", "update", "current", "item"].map(hygienic);
+    let (update_type, staged_type) = (&input.update, staged_type(input));
+    let [staged, update] = ["staged", "update"].map(|name| Ident::new(name, Span::mixed_site()));
     let (error, reduced) = (engine(quote!(ReduceError)), engine(quote!(Reduced)));
     let folds = with_fields(input).map(|(field, Reducer { path, item })| {
         let Field { ident, ty, name, .. } = field;
-        let reduce = quote_spanned! {path.span()=>
+        let at = Span::mixed_site().located_at(path.span());
+        let [current, given] = ["current", "item"].map(|name| Ident::new(name, at));
+        let reduce = quote_spanned! {at=>
             |#current: &#ty, #given: #item| -> ::core::result::Result<#ty, _> { #path(#current, #given) }
         };
+        let new_error = quote_spanned!(path.span()=> #error::new(#name, error));
         quote! {
             if let ::core::option::Option::Some(write) = #update.#ident.take() {
                 let current = #staged.#ident.as_ref().unwrap_or(&self.#ident);
@@ -146,7 +147,7 @@ fn stage(input: &Input) -> TokenStream {
                     }
                     ::core::result::Result::Ok(::core::option::Option::None) => {}
                     ::core::result::Result::Err(error) => {
-                        return ::core::result::Result::Err(#error::new(#name, error));
+                        return ::core::result::Result::Err(#new_error);
                     }
                 }
             }
@@ -155,8 +156,8 @@ fn stage(input: &Input) -> TokenStream {
     quote! {
         fn stage(
             &self,
-            #staged: &mut Self::Staged,
-            #update: &mut Self::Update,
+            #staged: &mut #staged_type,
+            #update: &mut #update_type,
         ) -> ::core::result::Result<(), #error> {
             #(#folds)*
             ::core::result::Result::Ok(())
@@ -164,11 +165,8 @@ fn stage(input: &Input) -> TokenStream {
     }
 }
 
-fn hygienic(name: &str) -> Ident {
-    Ident::new(name, Span::mixed_site())
-}
-
 fn apply(input: &Input) -> TokenStream {
+    let update_type = &input.update;
     let applied = input.fields.iter().filter_map(|field| {
         let ident = &field.ident;
         let apply = match &field.kind {
@@ -186,16 +184,17 @@ fn apply(input: &Input) -> TokenStream {
         })
     });
     quote! {
-        fn apply(&mut self, update: Self::Update) {
+        fn apply(&mut self, update: #update_type) {
             #(#applied)*
         }
     }
 }
 
 fn settle(input: &Input) -> TokenStream {
+    let staged_type = staged_type(input);
     let idents = with_fields(input).map(|(field, _)| &field.ident);
     quote! {
-        fn settle(&mut self, staged: Self::Staged) {
+        fn settle(&mut self, staged: #staged_type) {
             #(
                 if let ::core::option::Option::Some(value) = staged.#idents {
                     self.#idents = value;
@@ -217,7 +216,9 @@ fn reset_transient(input: &Input) -> TokenStream {
     }
 }
 
-fn compose(input: &Input) -> TokenStream {
+/// A function of its own, for `then` as well: what is wrong with the state is not said again there.
+pub(crate) fn compose(input: &Input) -> TokenStream {
+    let update_type = &input.update;
     let compose = private(quote!(derived::compose));
     let composed = input.fields.iter().map(|field| {
         let ident = &field.ident;
@@ -238,7 +239,7 @@ fn compose(input: &Input) -> TokenStream {
         }
     });
     quote! {
-        fn compose(mut first: Self::Update, later: Self::Update) -> Self::Update {
+        fn __compose(mut first: #update_type, later: #update_type) -> #update_type {
             #(#composed)*
             first
         }

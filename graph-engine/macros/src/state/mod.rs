@@ -28,18 +28,19 @@ fn expand(input: &Input) -> TokenStream {
     let ident = &input.ident;
     let definition = update::definition(input);
     let (impls, keys, staged) = (update::impls(input), keys::expand(input), merge::staged(input));
-    let (append_tables, codec_tables) = (merge::tables(input), codec::tables(input));
+    let tables = codec::tables(input);
+    let compose = merge::compose(input);
     let (merge, codec) = (merge::expand(input), codec::expand(input));
-    let state = engine(quote!(State));
+    let (state, outcome) = (engine(quote!(State)), outcome(input));
     quote! {
         #definition
 
         const _: () = {
-            #append_tables
-            #codec_tables
+            #tables
             #staged
             #impls
             #keys
+            #compose
 
             #[automatically_derived]
             #[allow(unused, deprecated, reason = "a state need not use every kind of field")]
@@ -47,6 +48,25 @@ fn expand(input: &Input) -> TokenStream {
                 #merge
                 #codec
             }
+
+            #outcome
         };
+    }
+}
+
+/// A node may return the update itself.
+fn outcome(input: &Input) -> TokenStream {
+    let Input { ident, update, .. } = input;
+    let (into_outcome, outcome) = (engine(quote!(IntoOutcome)), engine(quote!(Outcome)));
+    let (info, error) = (engine(quote!(NodeInfo)), engine(quote!(NodeError)));
+    quote! {
+        #[automatically_derived]
+        impl #into_outcome<#ident> for #update {
+            fn describe(_: &mut #info) {}
+
+            fn into_outcome(self) -> ::core::result::Result<#outcome<#ident>, #error> {
+                ::core::result::Result::Ok(#outcome::of(self))
+            }
+        }
     }
 }

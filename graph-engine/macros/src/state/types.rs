@@ -9,6 +9,9 @@ use crate::paths::private;
 /// Collections whose item is their only type argument.
 const LISTS: [&str; 5] = ["Log", "Vec", "VecDeque", "BTreeSet", "HashSet"];
 
+/// Collections whose items are pairs of their type arguments.
+const MAPS: [&str; 2] = ["BTreeMap", "HashMap"];
+
 /// How a setter takes a value: the parameter's type and the expression that makes the field's type of it.
 ///
 /// Only `String` and `Option` convert. With `impl Into<T>` everywhere an integer literal would fall back to `i32`.
@@ -51,33 +54,57 @@ impl Param {
     }
 }
 
-/// The last segment's name and its only type argument.
-fn generic(ty: &Type) -> Option<(&Ident, Option<&Type>)> {
+/// The last segment's name and its type arguments, if it has no others.
+fn arguments(ty: &Type) -> Option<(&Ident, Vec<&Type>)> {
     let Type::Path(path) = ty else { return None };
     let last = path.path.segments.last()?;
-    match &last.arguments {
-        PathArguments::None => Some((&last.ident, None)),
-        PathArguments::AngleBracketed(list) if list.args.len() == 1 => match list.args.first()? {
-            GenericArgument::Type(item) => Some((&last.ident, Some(item))),
-            _ => None,
-        },
+    let list = match &last.arguments {
+        PathArguments::None => return Some((&last.ident, Vec::new())),
+        PathArguments::AngleBracketed(list) => &list.args,
+        _ => return None,
+    };
+    let types = list.iter().map(|argument| match argument {
+        GenericArgument::Type(ty) => Some(ty),
+        _ => None,
+    });
+    Some((&last.ident, types.collect::<Option<_>>()?))
+}
+
+fn is_string(ty: &Type) -> bool {
+    arguments(ty).is_some_and(|(name, items)| name == "String" && items.is_empty())
+}
+
+fn option_item(ty: &Type) -> Option<&Type> {
+    match arguments(ty)? {
+        (name, items) if name == "Option" && items.len() == 1 => items.into_iter().next(),
         _ => None,
     }
 }
 
-fn is_string(ty: &Type) -> bool {
-    generic(ty).is_some_and(|(name, item)| name == "String" && item.is_none())
+/// What an `append` field takes, as far as the tokens of its type tell.
+pub(crate) enum Items {
+    Texts,
+    Of(TokenStream),
+    /// Known to rustc only.
+    Unknown,
 }
 
-fn option_item(ty: &Type) -> Option<&Type> {
-    generic(ty).filter(|(name, _)| *name == "Option")?.1
-}
-
-/// Whether the items of the collection are texts: of `Log<String>` and the like, and of `String` itself.
-pub(crate) fn has_text_items(ty: &Type) -> bool {
-    let list_of_strings =
-        |(name, item): (&Ident, Option<&Type>)| LISTS.iter().any(|list| name == list) && item.is_some_and(is_string);
-    is_string(ty) || generic(ty).is_some_and(list_of_strings)
+impl Items {
+    pub(crate) fn of(ty: &Type) -> Self {
+        match arguments(ty) {
+            Some((name, items)) if name == "String" && items.is_empty() => Self::Texts,
+            Some((name, items)) if LISTS.iter().any(|list| name == list) => match items[..] {
+                [item] if is_string(item) => Self::Texts,
+                [item] => Self::Of(quote!(#item)),
+                _ => Self::Unknown,
+            },
+            Some((name, items)) if MAPS.iter().any(|map| name == map) => match items[..] {
+                [key, value] => Self::Of(quote!((#key, #value))),
+                _ => Self::Unknown,
+            },
+            _ => Self::Unknown,
+        }
+    }
 }
 
 /// The tokens with `Self` replaced by the struct's name, for places where `Self` would be the update.

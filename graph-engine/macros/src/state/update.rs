@@ -1,14 +1,12 @@
 //! The update: a struct with one optional write per field, its setters and its `Debug`.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
-use syn::Type;
-use syn::spanned::Spanned;
+use quote::{format_ident, quote};
 
 use super::attrs::is;
 use super::input::{Field, Input, Kind};
-use super::types::{Param, has_text_items};
-use crate::paths::engine;
+use super::types::{Items, Param};
+use crate::paths::{engine, private};
 
 /// The struct itself. It stands outside of the block that hides everything else.
 pub(crate) fn definition(input: &Input) -> TokenStream {
@@ -33,12 +31,11 @@ pub(crate) fn definition(input: &Input) -> TokenStream {
 
 /// `Default`, `Debug` and the setters.
 pub(crate) fn impls(input: &Input) -> TokenStream {
-    let Input { ident, update, derives, fields, .. } = input;
+    let Input { update, derives, fields, .. } = input;
     let names: Vec<_> = fields.iter().map(|field| &field.ident).collect();
     let setters = fields.iter().map(Field::setters);
     let debug = (!derives.iter().any(|path| is(path, "Debug"))).then(|| debug(input));
     let vis = &input.vis;
-    let state = engine(quote!(State));
     quote! {
         #[automatically_derived]
         impl ::core::default::Default for #update {
@@ -56,7 +53,7 @@ pub(crate) fn impls(input: &Input) -> TokenStream {
 
             /// This update and then the later one, as one update.
             #vis fn then(self, later: Self) -> Self {
-                <#ident as #state>::compose(self, later)
+                __compose(self, later)
             }
         }
     }
@@ -141,21 +138,25 @@ impl Field {
 
     fn append_setter(&self) -> TokenStream {
         let Self { ident, vis, ty, name, .. } = self;
-        let (item, value) = if has_text_items(ty) {
-            let text = quote!(impl ::core::convert::Into<::std::string::String>);
-            (text, quote!(::core::convert::Into::into(item)))
-        } else {
-            (append_item(ty), quote!(item))
+        let items_of = private(quote!(derived::ItemsOf));
+        let (param, value) = match Items::of(ty) {
+            Items::Texts => {
+                let text = quote!(impl ::core::convert::Into<::std::string::String>);
+                let texts = quote! {
+                    ::core::iter::Iterator::map(::core::iter::IntoIterator::into_iter(items), ::core::convert::Into::into)
+                };
+                (quote!(impl ::core::iter::IntoIterator<Item = #text>), texts)
+            }
+            Items::Of(item) => (quote!(impl ::core::iter::IntoIterator<Item = #item>), quote!(items)),
+            Items::Unknown => (quote!(impl #items_of<#ty>), quote!(items)),
         };
         let doc = format!("Adds items to field `{name}`, after earlier ones.");
         let ops = self.ops();
         quote! {
             #[doc = #doc]
-            #vis fn #ident(mut self, items: impl ::core::iter::IntoIterator<Item = #item>) -> Self {
+            #vis fn #ident(mut self, items: #param) -> Self {
                 let write = self.#ident.get_or_insert_with(#ops.empty);
-                for item in items {
-                    (#ops.push)(&mut write.items, #value);
-                }
+                #items_of::<#ty>::push_to(#value, write);
                 self
             }
         }
@@ -180,14 +181,14 @@ impl Field {
         }
     }
 
-    /// The table of an `append` field's operations.
-    pub(crate) fn ops(&self) -> Ident {
-        format_ident!("__APPEND_{}", self.index)
+    /// The constant that holds a field's table of functions.
+    pub(crate) fn table(&self) -> Ident {
+        format_ident!("__FIELD_{}", self.index)
     }
-}
 
-/// The item of a collection. Its span is the type's, so that a type that is none is reported there.
-pub(crate) fn append_item(ty: &Type) -> TokenStream {
-    let append = engine(quote!(Append));
-    quote_spanned!(ty.span()=> <#ty as #append>::Item)
+    /// The operations of an `append` field: alone, or beside the codec of a stored one.
+    pub(crate) fn ops(&self) -> TokenStream {
+        let table = self.table();
+        if self.transient { quote!(#table) } else { quote!(#table.0) }
+    }
 }

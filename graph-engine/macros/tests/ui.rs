@@ -1,0 +1,8 @@
+//! What compiles, what doesn't, and what the compiler says then. `TRYBUILD=overwrite` writes the `.stderr` files.
+
+#[test]
+fn state() {
+    let cases = trybuild::TestCases::new();
+    cases.pass("tests/state/pass/*.rs");
+    cases.compile_fail("tests/state/fail/*.rs");
+}
