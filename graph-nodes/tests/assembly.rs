@@ -179,7 +179,7 @@ fn s50_a_start_comes_once_per_call_and_only_with_a_name() {
     }
     log.extend(assembler.finish().unwrap().events.into_iter().map(|event| (99, event)));
     let started = |call, id: &str, name: &str| AssemblyEvent::Started { call, id: Some(id.into()), name: name.into() };
-    assert_eq!(log, [(1, started(0, "a", "f")), (4, started(1, "b", "g")), (4, started(2, "c", "h"))]);
+    assert_eq!(log, [(1, started(0, "a", "f")), (4, started(2, "c", "h")), (99, started(1, "b", "g"))]);
 }
 
 #[test]
@@ -188,4 +188,18 @@ fn a_known_name_starts_its_call_at_once_unless_a_longer_one_is_known() {
     assert_eq!(assembler.push(delta("0/a/get/")), []);
     assert_eq!(assembler.push(delta("0/-/_weather/")).len(), 1);
     assert_eq!(assembler.push(delta("0/-/-/{}")), []);
+}
+
+#[test]
+fn a_started_name_stays() {
+    let known = Assembler::new().with_known_tools(["search", "book"]);
+    run(known, &["0/a/search/", "0/-/book/{}"], &["a search {}"], &[(NameConflict, 0)]);
+}
+
+#[test]
+fn s22_empty_arguments_are_an_empty_object() {
+    let mut assembler = Assembler::new();
+    assembler.push(delta("0/a/f/"));
+    let assembly = assembler.finish().unwrap();
+    assert_eq!(assembly.calls[0].arguments.parsed().map(|map| map.len()), Ok(0));
 }

@@ -3,7 +3,10 @@
 //!
 //! `GRAPH_NODES_STREAMS` sets how many streams are made (2,000 by default).
 
-use graph_nodes::assemble::{Assembler, CallDelta};
+use std::collections::BTreeSet;
+
+use graph_nodes::assemble::{ArgumentsDelta, Assembler, AssemblyEvent, CallDelta};
+use proptest::prelude::*;
 
 /// A small seeded generator, so that a failing stream can be made again.
 struct Random(u64);
@@ -150,23 +153,81 @@ fn check(seed: u64) {
     if random.below(2) == 0 {
         assembler = assembler.with_known_tools(TOOLS);
     }
-    let mut starts = 0;
+    let mut starts = Vec::new();
     for delta in deltas.clone() {
-        starts += assembler.push(delta).len();
+        starts.extend(assembler.push(delta));
     }
     let fed: usize = calls.iter().map(|call| call.arguments.len()).sum();
     assert_eq!(assembler.scanned_bytes(), fed, "seed {seed}, {style:?}");
     let assembly = assembler.finish().expect("lenient");
-    starts += assembly.events.len();
+    starts.extend(assembly.events.iter().cloned());
     let got: Vec<_> =
         assembly.calls.iter().map(|call| (call.id.as_str(), call.name.as_str(), call.arguments.raw())).collect();
     assert_eq!(got, expected, "seed {seed}, {style:?}, {deltas:#?}");
     assert!(assembly.calls.iter().all(|call| call.fault().is_none()), "seed {seed}, {style:?}");
-    assert_eq!(starts, calls.len(), "seed {seed}, {style:?}");
+    let mut started: Vec<_> = starts
+        .into_iter()
+        .map(|event| match event {
+            AssemblyEvent::Started { id, name, .. } => (id.unwrap_or_default(), name),
+            other => panic!("unexpected {other:?}"),
+        })
+        .collect();
+    started.sort_unstable();
+    let wanted: Vec<_> = calls.iter().map(|call| (call.id.clone(), call.name.to_owned())).collect();
+    assert_eq!(started, wanted, "seed {seed}, {style:?}");
 }
 
 #[test]
 fn random_streams_of_every_style_assemble_to_their_calls() {
     let streams = std::env::var("GRAPH_NODES_STREAMS").ok().and_then(|text| text.parse().ok()).unwrap_or(2_000);
     (0..streams).for_each(check);
+}
+
+fn any_delta() -> impl Strategy<Value = CallDelta> {
+    let field =
+        |choices: &'static [&'static str]| prop::option::of(prop::sample::select(choices).prop_map(str::to_owned));
+    let text = prop::sample::select(&["", " ", "{", "}", "{}", "[1]", "\"", "\\", "\"q\":", "日", "null"][..]);
+    let arguments = prop_oneof![
+        Just(ArgumentsDelta::Absent),
+        Just(ArgumentsDelta::Null),
+        text.prop_map(|text| ArgumentsDelta::Text(text.to_owned())),
+        Just(ArgumentsDelta::Value(serde_json::json!({"q": 1}))),
+    ];
+    (prop::option::of(0..3_u32), field(&["", "a", "b", "call_auto_0"]), field(&["", "f", "g", "fg"]), arguments)
+        .prop_map(|(index, id, name, arguments)| CallDelta { index, id, name, arguments })
+}
+
+fn fed_bytes(deltas: &[CallDelta]) -> usize {
+    let bytes = |delta: &CallDelta| match &delta.arguments {
+        ArgumentsDelta::Text(text) if text.trim().is_empty() => 0,
+        ArgumentsDelta::Text(text) => text.len(),
+        ArgumentsDelta::Value(value) => value.to_string().len(),
+        _ => 0,
+    };
+    deltas.iter().map(bytes).sum()
+}
+
+proptest! {
+    /// Nothing that a provider could send breaks the promises of the result.
+    #[test]
+    fn any_fragments_give_distinct_ids_and_lose_no_text(deltas in prop::collection::vec(any_delta(), 0..20)) {
+        let mut assembler = Assembler::new().with_known_tools(["f", "fg"]);
+        let mut starts: Vec<_> = deltas.iter().cloned().flat_map(|delta| assembler.push(delta)).collect();
+        let scanned = assembler.scanned_bytes();
+        let assembly = assembler.finish().expect("lenient");
+        starts.extend(assembly.events);
+
+        let ids: BTreeSet<_> = assembly.calls.iter().map(|call| call.id.as_str()).collect();
+        prop_assert_eq!(ids.len(), assembly.calls.len());
+        prop_assert!(ids.iter().all(|id| !id.trim().is_empty()));
+        let kept: usize = assembly.calls.iter().map(|call| call.arguments.raw().len()).sum();
+        prop_assert_eq!(kept, scanned);
+        prop_assert!(kept >= fed_bytes(&deltas));
+        let named = assembly.calls.iter().filter(|call| !call.name.is_empty()).count();
+        prop_assert_eq!(starts.len(), named);
+        for event in &starts {
+            let AssemblyEvent::Started { name, .. } = event else { panic!("unexpected {event:?}") };
+            prop_assert!(assembly.calls.iter().any(|call| call.name == *name));
+        }
+    }
 }

@@ -46,8 +46,8 @@ pub enum AssemblyPolicy {
 #[non_exhaustive]
 pub enum AssemblyEvent {
     /// The model began a call. Comes once per call, and only when the name can't
-    /// change any more: with the first piece of the arguments, when the
-    /// registry knows the name, when a later call begins, or at the end.
+    /// change any more: with the first piece of the arguments, as soon as the
+    /// registry knows the name and no longer one, or at the end.
     Started {
         /// The call's number in order of arrival, from 0.
         call: usize,
@@ -107,15 +107,12 @@ impl Assembler {
         let piece = normalise(delta);
         let known = &self.known;
         let joins = |first: &str, second: &str| !known.contains(second) && known.contains(&format!("{first}{second}"));
-        let (call, is_new) = match self.places.locate(&self.calls, &piece, joins) {
+        let call = match self.places.locate(&self.calls, &piece, joins) {
             Place::Nowhere => return Vec::new(),
-            Place::Call(call) => (call, false),
-            Place::New => (self.open(&piece), true),
+            Place::Call(call) => call,
+            Place::New => self.open(&piece),
         };
         let mut events = Vec::new();
-        if is_new && let Some(previous) = call.checked_sub(1) {
-            self.start(previous, &mut events);
-        }
         self.merge(call, piece);
         if !self.calls[call].arguments.is_empty() || self.is_final_name(call) {
             self.start(call, &mut events);
@@ -212,7 +209,7 @@ impl Assembler {
                 slot.told_repeated_name = true;
                 self.warnings.push(AssemblyWarning::RepeatedName { call, name });
             }
-        } else if !slot.arguments.is_empty() {
+        } else if slot.started || !slot.arguments.is_empty() {
             self.warnings.push(AssemblyWarning::NameConflict { call, kept: kept.clone(), seen: name });
         } else if self.known.contains(&name) && !self.known.contains(&format!("{kept}{name}")) {
             let seen = std::mem::replace(kept, name.clone());

@@ -37,6 +37,24 @@ pub struct Attempt {
     pub modified: Option<Modification>,
 }
 
+impl Attempt {
+    /// The codes of the reasons without repetition, in the order of the checks.
+    pub fn codes(&self) -> Vec<Code> {
+        distinct_codes(&self.reasons)
+    }
+}
+
+/// The codes without repetition, in the order of the checks.
+pub(super) fn distinct_codes(reasons: &[Reason]) -> Vec<Code> {
+    let mut codes: Vec<Code> = Vec::new();
+    for reason in reasons {
+        if !codes.contains(&reason.code) {
+            codes.push(reason.code.clone());
+        }
+    }
+    codes
+}
+
 /// How an attempt ended.
 ///
 /// ```

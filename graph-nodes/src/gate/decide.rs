@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use super::attempt::distinct_codes;
 use super::core_check::core_check;
-use super::ledger::distinct_codes;
 use super::review::{Ending, review};
 use super::{
     Attempt, AttemptOutcome, Code, Decision, ExhaustedBy, Exhaustion, Fingerprint, GateError, GateFailure, GateLedger,
@@ -50,7 +50,7 @@ pub async fn decide<S: ?Sized + Sync + 'static>(
     state: &S,
 ) -> Result<Decision, GateError> {
     let ModelOutcome { result, latency, model, usage } = outcome;
-    ledger.elapsed += latency;
+    ledger.elapsed = ledger.elapsed.saturating_add(latency);
     let mut call = Call { policy, ledger, latency, model, usage };
     match result {
         ModelResult::Cancelled => {
@@ -114,7 +114,7 @@ impl Call<'_> {
         let review = review(self.policy, validators, response, state).await;
         self.ledger.judge += review.judge;
         self.ledger.judge_calls += review.judge_calls;
-        self.ledger.elapsed += review.judge_latency;
+        self.ledger.elapsed = self.ledger.elapsed.saturating_add(review.judge_latency);
         for _ in 0..review.ignored_panics {
             self.ledger.bump(Code::VALIDATOR_FAILED);
         }
@@ -168,7 +168,7 @@ impl Call<'_> {
             let code = codes.first().cloned().unwrap_or(Code::INVOCATION);
             return self.exhausted(by, code, reason);
         }
-        self.ledger.elapsed += backoff;
+        self.ledger.elapsed = self.ledger.elapsed.saturating_add(backoff);
         let next = self.policy.next_attempt(self.ledger);
         Decision::Retry { feedback, backoff, attempt: next.attempt, max: next.max, is_last: next.is_last }
     }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::attempt::distinct_codes;
 use super::{Attempt, AttemptOutcome, Code, Fingerprint, Reason};
 use crate::message::Usage;
 
@@ -119,17 +120,6 @@ impl GateLedger {
             self.bump(key(&code));
         }
     }
-}
-
-/// The codes without repetition, in the order of the checks.
-pub(super) fn distinct_codes(reasons: &[Reason]) -> Vec<Code> {
-    let mut codes: Vec<Code> = Vec::new();
-    for reason in reasons {
-        if !codes.contains(&reason.code) {
-            codes.push(reason.code.clone());
-        }
-    }
-    codes
 }
 
 fn count(len: usize) -> u32 {

@@ -69,7 +69,7 @@ pub(super) async fn review<S: ?Sized + Sync + 'static>(
         review.judge_calls += 1;
         let verdict = judgement.map(|judgement| {
             review.judge += judgement.usage.unwrap_or_default();
-            review.judge_latency += judgement.latency;
+            review.judge_latency = review.judge_latency.saturating_add(judgement.latency);
             judgement.verdict
         });
         review.take(policy, judge.name(), verdict);

@@ -1,6 +1,5 @@
 //! The ledger as a table for people.
 
-use super::ledger::distinct_codes;
 use super::{Attempt, Code, GateLedger};
 
 const HEAD: [&str; 7] = ["n", "outcome", "codes", "input", "output", "ms", "model"];
@@ -50,7 +49,7 @@ impl GateLedger {
 }
 
 fn row(attempt: &Attempt) -> [String; 7] {
-    let codes: Vec<String> = distinct_codes(&attempt.reasons).iter().map(Code::to_string).collect();
+    let codes: Vec<String> = attempt.codes().iter().map(Code::to_string).collect();
     let tokens = |count: Option<u64>| count.map_or_else(|| "?".to_owned(), |count| count.to_string());
     [
         attempt.n.to_string(),

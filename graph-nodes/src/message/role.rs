@@ -16,7 +16,8 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Role {
-    /// Instructions of the program.
+    /// Instructions of the program; also read from the name `developer`.
+    #[serde(alias = "developer")]
     System,
     /// The person the program talks to.
     User,

@@ -4,7 +4,7 @@ use futures_util::StreamExt;
 use serde_json::Value;
 
 use super::{Chunk, ChunkStream, ModelError, Request, Response};
-use crate::assemble::{Assembler, AssemblyError, AssemblyEvent, AssemblyPolicy};
+use crate::assemble::{Assembler, Assembly, AssemblyError, AssemblyEvent, AssemblyPolicy};
 use crate::message::FinishReason;
 
 /// Joins the chunks of one stream.
@@ -83,8 +83,16 @@ impl Collector {
     /// # Errors
     /// Only under [`AssemblyPolicy::Strict`]: the first call without id or name.
     pub fn finish(self) -> Result<Response, AssemblyError> {
-        let assembly = self.assembler.finish()?;
-        Ok(Response { calls: assembly.calls, warnings: assembly.warnings, ..self.response })
+        self.finish_with_events().map(|(response, _)| response)
+    }
+
+    /// Ends the stream; also returns what it lets one show at the very end.
+    ///
+    /// # Errors
+    /// As [`finish`](Self::finish).
+    pub fn finish_with_events(self) -> Result<(Response, Vec<AssemblyEvent>), AssemblyError> {
+        let Assembly { calls, warnings, events } = self.assembler.finish()?;
+        Ok((Response { calls, warnings, ..self.response }, events))
     }
 
     /// What had arrived when the stream broke off; never a complete response.

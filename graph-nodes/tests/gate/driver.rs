@@ -1,10 +1,11 @@
 //! The smallest loop that asks a model until its gate is content.
 
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 use graph_nodes::gate::{
-    AttemptInfo, Decision, GateError, GateLedger, GatePolicy, ModelOutcome, ModelResult, Validators, Verdict, decide,
-    retry_request,
+    AttemptInfo, Decision, ExhaustedBy, GateError, GateLedger, GatePolicy, ModelOutcome, ModelResult, Validators,
+    Verdict, decide, retry_request,
 };
 use graph_nodes::message::Message;
 use graph_nodes::model::{ChatModel, Request, Response, ScriptedModel, Turn};
@@ -119,4 +120,30 @@ pub(crate) fn reject_all() -> Validators<()> {
 
 pub(crate) fn counters(run: &Run) -> Vec<(&str, u32)> {
     run.ledger.counters.iter().map(|(code, count)| (code.as_str(), *count)).collect()
+}
+
+pub(crate) fn attempts(n: u32) -> GatePolicy {
+    GatePolicy::new().with_max_attempts(NonZeroU32::new(n).unwrap())
+}
+
+pub(crate) fn exhausted_by(run: &Run) -> &ExhaustedBy {
+    match run.decision() {
+        Decision::Exhausted(failure) => &failure.by,
+        other => panic!("expected exhaustion, got {other:?}"),
+    }
+}
+
+pub(crate) fn accepted(run: &Run) -> &str {
+    match run.decision() {
+        Decision::Accept { response, .. } => &response.text,
+        other => panic!("expected acceptance, got {other:?}"),
+    }
+}
+
+/// Rejects every text but `good`.
+pub(crate) fn only_good() -> Validators<()> {
+    Validators::new().with_fn("only_good", |response, ()| match response.text.as_str() {
+        "good" => Verdict::Accept,
+        text => Verdict::retry("not_good", format!("`{text}` is not good")),
+    })
 }

@@ -1,0 +1,7 @@
+//! The acceptance gate, driven by a small loop on tokio's paused clock.
+
+mod driver;
+mod errors;
+mod feedback;
+mod limits;
+mod verdicts;
