@@ -20,44 +20,107 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
-#[expect(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum AssemblyWarning {
     /// A call came without an index.
     #[error("call {call} came without an index")]
-    MissingIndex { call: usize },
+    MissingIndex {
+        /// The call.
+        call: usize,
+    },
     /// A second call came at an index that was taken.
     #[error("call {call} came at index {index}, which call {first} has: they were kept apart")]
-    SharedIndex { call: usize, first: usize, index: u32 },
+    SharedIndex {
+        /// The call.
+        call: usize,
+        /// The call that had it first.
+        first: usize,
+        /// The index.
+        index: u32,
+    },
     /// A call's id changed while it was open.
     #[error("call {call} changed its id from `{kept}` to `{seen}`: the first one was kept")]
-    UnstableId { call: usize, kept: String, seen: String },
+    UnstableId {
+        /// The call.
+        call: usize,
+        /// What was kept.
+        kept: String,
+        /// What came as well.
+        seen: String,
+    },
     /// A call came without an id.
     #[error("call {call} came without an id: it got `{id}`")]
-    SynthesizedId { call: usize, id: String },
+    SynthesizedId {
+        /// The call.
+        call: usize,
+        /// The id it got.
+        id: String,
+    },
     /// A call came with the id of another one.
     #[error("call {call} came with the id `{seen}` of another call: it got `{id}`")]
-    DuplicateId { call: usize, seen: String, id: String },
+    DuplicateId {
+        /// The call.
+        call: usize,
+        /// What came as well.
+        seen: String,
+        /// The id it got.
+        id: String,
+    },
     /// A call's name was sent again.
     #[error("call {call} repeated its name `{name}`")]
-    RepeatedName { call: usize, name: String },
+    RepeatedName {
+        /// The call.
+        call: usize,
+        /// The name.
+        name: String,
+    },
     /// The registry of tools knows a later name and not the first one.
     #[error("call {call} replaced its name `{seen}` by `{kept}`, which is a known tool")]
-    ReplacedName { call: usize, kept: String, seen: String },
+    ReplacedName {
+        /// The call.
+        call: usize,
+        /// What was kept.
+        kept: String,
+        /// What came as well.
+        seen: String,
+    },
     /// Another name came after the arguments began.
     #[error("call {call} is `{kept}`, but the name `{seen}` came later: it was ignored")]
-    NameConflict { call: usize, kept: String, seen: String },
+    NameConflict {
+        /// The call.
+        call: usize,
+        /// What was kept.
+        kept: String,
+        /// What came as well.
+        seen: String,
+    },
     /// No name came.
     #[error("call {call} came without a name: it can't be executed")]
-    MissingName { call: usize },
+    MissingName {
+        /// The call.
+        call: usize,
+    },
     /// The arguments came as JSON instead of text.
     #[error("call {call} sent its arguments as JSON instead of text")]
-    ArgumentsAsValue { call: usize },
+    ArgumentsAsValue {
+        /// The call.
+        call: usize,
+    },
     /// The arguments are valid JSON, but no object.
     #[error("call {call} can't be executed: {message}")]
-    NotAnObject { call: usize, message: String },
+    NotAnObject {
+        /// The call.
+        call: usize,
+        /// Why, for people and for the model.
+        message: String,
+    },
     /// The arguments can't be read.
     #[error("call {call} can't be executed: {message}")]
-    ParseError { call: usize, message: String },
+    ParseError {
+        /// The call.
+        call: usize,
+        /// Why, for people and for the model.
+        message: String,
+    },
 }
 
 impl AssemblyWarning {
@@ -108,19 +171,30 @@ impl AssemblyWarning {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-#[expect(missing_docs, reason = "each one is the kind of the warning of the same name")]
 pub enum WarningKind {
+    /// Of [`AssemblyWarning::MissingIndex`].
     MissingIndex,
+    /// Of [`AssemblyWarning::SharedIndex`].
     SharedIndex,
+    /// Of [`AssemblyWarning::UnstableId`].
     UnstableId,
+    /// Of [`AssemblyWarning::SynthesizedId`].
     SynthesizedId,
+    /// Of [`AssemblyWarning::DuplicateId`].
     DuplicateId,
+    /// Of [`AssemblyWarning::RepeatedName`].
     RepeatedName,
+    /// Of [`AssemblyWarning::ReplacedName`].
     ReplacedName,
+    /// Of [`AssemblyWarning::NameConflict`].
     NameConflict,
+    /// Of [`AssemblyWarning::MissingName`].
     MissingName,
+    /// Of [`AssemblyWarning::ArgumentsAsValue`].
     ArgumentsAsValue,
+    /// Of [`AssemblyWarning::NotAnObject`].
     NotAnObject,
+    /// Of [`AssemblyWarning::ParseError`].
     ParseError,
 }
 

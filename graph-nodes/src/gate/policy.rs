@@ -207,6 +207,7 @@ impl GatePolicy {
 
 impl Default for GatePolicy {
     fn default() -> Self {
+        // A constant: were it zero, this wouldn't compile.
         const THREE: NonZeroU32 = NonZeroU32::new(3).unwrap();
         Self {
             max_attempts: THREE,
