@@ -88,16 +88,17 @@ pub(super) fn read(text: &mut Text, slots: &mut Slots) {
             asked = true;
             continue;
         }
-        if mode == Mode::Want && (asked || asks(text, at)) {
-            if let Some((from, to)) = unknown(text, at, asked) {
-                let said = text.said(from, to).to_owned();
-                if !slots.amenities_unknown.contains(&said) {
-                    slots.amenities_unknown.push(said);
-                }
-                text.take(from, to);
-                (at, asked) = (to, true);
-                continue;
+        if mode == Mode::Want
+            && (asked || asks(text, at))
+            && let Some((from, to)) = unknown(text, at, asked)
+        {
+            let said = text.said(from, to).to_owned();
+            if !slots.amenities_unknown.contains(&said) {
+                slots.amenities_unknown.push(said);
             }
+            text.take(from, to);
+            (at, asked) = (to, true);
+            continue;
         }
         asked = asked && text.any(at, &["and", "or", ",", "&", "plus", "a", "an", "the", "also", "maybe", "both"]);
         let (next, step) = turn(text, at, mode);
@@ -229,7 +230,7 @@ fn unknown(text: &Text, at: usize, listed: bool) -> Option<(usize, usize)> {
     let mut start = at;
     if listed {
         let joined = start;
-        while text.any(start, &["and", ",", "&", "or", "plus"]) {
+        while start < joined + 3 && text.any(start, &["and", ",", "&", "or", "plus"]) {
             start += 1;
         }
         if start == joined {

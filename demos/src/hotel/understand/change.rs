@@ -28,8 +28,10 @@ const CORRECTIONS: &[&str] = &[
 ];
 
 /// Whether the words from one token up to another take back what came before.
+/// Only the last dozen count, which also bounds the work.
 pub(super) fn is_correction(text: &Text, from: usize, to: usize) -> bool {
-    (from..to).any(|at| text.raw(at).is_some_and(|token| CORRECTIONS.contains(&token.low.as_str())))
+    (from.max(to.saturating_sub(12))..to)
+        .any(|at| text.raw(at).is_some_and(|token| CORRECTIONS.contains(&token.low.as_str())))
 }
 
 /// Words that take away whatever follows them in the clause.

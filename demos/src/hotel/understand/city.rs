@@ -107,7 +107,7 @@ fn is_name(text: &Text, at: usize) -> bool {
 /// "Not Porto", "instead of Porto", "from Porto to Oslo".
 fn is_refused(text: &Text, at: usize, end: usize) -> bool {
     let mut start = at;
-    while start > 0 && text.any(start - 1, &["in", "to"]) {
+    while start > 0 && start + 3 > at && text.any(start - 1, &["in", "to"]) {
         start -= 1;
     }
     let before = [

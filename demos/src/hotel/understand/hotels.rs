@@ -183,10 +183,10 @@ fn place(text: &Text, at: usize, wish: Wish, listed: bool) -> Option<(Vec<i32>, 
         let number = text.number(at).filter(|count| (1..=11).contains(count))?;
         i32::try_from(number).ok()
     };
-    if text.any(start, &["first", "top"]) {
-        if let Some(last) = count(start + 1).filter(|_| !text.any(start + 1, &["one"])) {
-            return Some(((1..=last).collect(), thing(start + 2)));
-        }
+    if text.any(start, &["first", "top"])
+        && let Some(last) = count(start + 1).filter(|_| !text.any(start + 1, &["one"]))
+    {
+        return Some(((1..=last).collect(), thing(start + 2)));
     }
     if text.any(start, &["last", "bottom", "final"]) {
         if let Some(last) = count(start + 1).filter(|_| !text.any(start + 1, &["one"])) {

@@ -93,7 +93,7 @@ const THAT_ONE: &[&str] = &[
 pub(super) fn read(text: &Text, plain: &Text, slots: &Slots, wish: Wish) -> Intent {
     let criteria = slots.has_criteria();
     let several = slots.hotels.len() > 1;
-    if wish.compare && (several || !slots.hotels.is_empty() && !criteria || slots.by.is_some() || !criteria) {
+    if wish.compare && (several || !criteria || slots.by.is_some()) {
         return Intent::Compare;
     }
     if wish.book && !slots.hotels.is_empty() {

@@ -112,6 +112,9 @@ impl Text {
 
     /// How many tokens the phrase takes if it stands at `at`.
     pub(crate) fn phrase(&self, at: usize, phrase: &str) -> Option<usize> {
+        if self.low(at).as_bytes().first() != phrase.as_bytes().first() {
+            return None;
+        }
         let mut length = 0;
         for word in phrase.split(' ') {
             if self.low(at + length) != word {
@@ -129,7 +132,10 @@ impl Text {
 
     /// Whether one of the phrases ends right before `at`.
     pub(crate) fn ends_before(&self, at: usize, phrases: &[&str]) -> bool {
-        phrases.iter().any(|phrase| {
+        let last = at.checked_sub(1).map_or("", |before| self.low(before));
+        let last = last.as_bytes().last();
+        let alike = |phrase: &&&str| last.is_some() && phrase.as_bytes().last() == last;
+        phrases.iter().filter(alike).any(|phrase| {
             let length = phrase.split(' ').count();
             at.checked_sub(length).is_some_and(|start| self.phrase(start, phrase).is_some())
         })

@@ -97,7 +97,7 @@ fn thousands(tokens: &[Token], at: usize) -> Option<(Kind, usize)> {
         return None;
     };
     let is_group = matches!(mark.low.as_str(), "." | ",") && tail.low.len() == 3;
-    is_group.then_some((Kind::Number(head * 1000 + rest), 3))
+    is_group.then(|| (Kind::Number(head * 1000 + rest), 3))
 }
 
 fn words(tokens: &[Token], at: usize) -> Option<(Kind, usize)> {

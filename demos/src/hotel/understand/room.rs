@@ -116,7 +116,7 @@ fn is_other(text: &Text, at: usize, length: usize) -> bool {
 
 fn is_refused(text: &Text, at: usize) -> bool {
     let mut start = at;
-    while start > 0 && text.any(start - 1, &["a", "the", "an", "any"]) {
+    while start > 0 && start + 3 > at && text.any(start - 1, &["a", "the", "an", "any"]) {
         start -= 1;
     }
     text.ends_before(

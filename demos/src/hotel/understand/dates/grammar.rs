@@ -91,7 +91,7 @@ pub(super) fn mention(text: &Text, at: usize, today: Date, context: Context) -> 
 /// before the day, articles left out.
 fn role(text: &Text, at: usize) -> (Role, &str) {
     let mut end = at;
-    while end > 0 && text.any(end - 1, &["the", "is", ":", "date", "day", "by", "around", "about"]) {
+    while end > 0 && end + 4 > at && text.any(end - 1, &["the", "is", ":", "date", "day", "by", "around", "about"]) {
         end -= 1;
     }
     let near = text.before(end, 1);
@@ -249,7 +249,7 @@ fn with_year(text: &Text, month: u32, day: u32, at: usize) -> Span {
 fn on_weekday(text: &Text, at: usize, today: Date, bare: bool) -> Option<Span> {
     let mut start = at;
     let mut next = false;
-    while text.any(start, &["this", "next", "coming", "the", "following", "upcoming"]) {
+    while start < at + 4 && text.any(start, &["this", "next", "coming", "the", "following", "upcoming"]) {
         next |= text.any(start, &["next"]);
         start += 1;
         if text.any(start, &["week"]) {
@@ -307,7 +307,7 @@ fn nights(text: &Text, at: usize) -> Option<(u32, usize)> {
     let article = matches!(text.low(at), "a" | "an" | "full" | "whole");
     let count = if article { 1 } else { text.number(at)? };
     let mut unit = at + 1;
-    while text.any(unit, &["full", "whole", "entire", "single", "more", "-"]) {
+    while unit < at + 4 && text.any(unit, &["full", "whole", "entire", "single", "more", "-"]) {
         unit += 1;
     }
     let each = match text.low(unit) {

@@ -137,7 +137,7 @@ fn resolve(first: Point, second: Point, today: Date) -> Result<(Date, Date), Fau
 pub(super) fn weekend(text: &Text, at: usize, today: Date) -> Option<(Mention, usize)> {
     let mut start = at;
     let (mut next, mut long) = (false, false);
-    while text.any(start, &["this", "next", "coming", "the", "a", "long", "following", "upcoming"]) {
+    while start < at + 4 && text.any(start, &["this", "next", "coming", "the", "a", "long", "following", "upcoming"]) {
         next |= text.any(start, &["next", "following"]);
         long |= text.any(start, &["long"]);
         start += 1;

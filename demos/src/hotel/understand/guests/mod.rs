@@ -1,139 +1,10 @@
 //! How many people are coming.
 
+mod words;
+
 use crate::hotel::understand::change::is_correction;
 use crate::hotel::understand::normalise::Text;
-
-const ME: &[&str] = &["me", "i", "myself", "i'm"];
-const COUNTED: &[&str] = &[
-    "people",
-    "person",
-    "persons",
-    "guest",
-    "guests",
-    "adult",
-    "adults",
-    "pax",
-    "traveller",
-    "travellers",
-    "traveler",
-    "travelers",
-    "kid",
-    "kids",
-    "child",
-    "children",
-    "baby",
-    "babies",
-    "toddler",
-    "toddlers",
-    "infant",
-    "infants",
-    "teenager",
-    "teenagers",
-    "teen",
-    "teens",
-    "grown-ups",
-    "grownups",
-    "friends",
-    "friend",
-    "sons",
-    "son",
-    "daughters",
-    "daughter",
-    "colleagues",
-    "colleague",
-    "boys",
-    "girls",
-    "boy",
-    "girl",
-    "women",
-    "woman",
-    "men",
-    "man",
-    "sisters",
-    "sister",
-    "brothers",
-    "brother",
-    "visitors",
-    "visitor",
-    "ppl",
-    "seniors",
-    "ups",
-    "students",
-    "student",
-    "heads",
-    "folks",
-    "mates",
-    "mate",
-    "cousin",
-    "cousins",
-    "others",
-    "other",
-    "grandchildren",
-    "grandkids",
-    "nephew",
-    "nephews",
-    "niece",
-    "nieces",
-    "siblings",
-    "coworkers",
-    "buddies",
-    "buddy",
-    "adlts",
-    "humans",
-    "family members",
-    "lady",
-    "ladies",
-    "gentlemen",
-    "little",
-];
-const RELATIONS: &[&str] = &[
-    "wife",
-    "husband",
-    "partner",
-    "girlfriend",
-    "boyfriend",
-    "fiance",
-    "fiancee",
-    "mother",
-    "mum",
-    "mom",
-    "dad",
-    "father",
-    "son",
-    "daughter",
-    "brother",
-    "sister",
-    "friend",
-    "colleague",
-    "boss",
-    "spouse",
-    "kid",
-    "child",
-    "baby",
-    "toddler",
-    "grandmother",
-    "grandfather",
-    "grandma",
-    "grandpa",
-    "aunt",
-    "uncle",
-    "cousin",
-    "nephew",
-    "niece",
-    "mate",
-    "roommate",
-    "flatmate",
-    "infant",
-    "teenager",
-    "granny",
-    "hubby",
-    "missus",
-    "other half",
-    "better half",
-    "son-in-law",
-    "buddy",
-];
-const PAIRS: &[&str] = &["parents", "grandparents", "twins", "couple"];
+use words::*;
 
 /// One phrase about people: how many, where it ends, and whether the speaker
 /// is to be counted in.
@@ -275,7 +146,7 @@ fn whole_party(text: &Text, at: usize) -> Found {
                 | "for"
         )
     });
-    (strong && !is_unit(text, end) || we && ends && !(party(text, number_at).is_some()))
+    (strong && !is_unit(text, end) || we && ends && party(text, number_at).is_none())
         .then_some((Some(number), end + usize::from(strong && text.any(end, COUNTED))))
 }
 
@@ -284,7 +155,7 @@ fn party(text: &Text, at: usize) -> Found {
     let mut total = member(text, at)?;
     loop {
         let mut next = total.end;
-        while text.any(next, &["and", ",", "with", "plus", "&", "+", "for", "also"]) {
+        while next < total.end + 3 && text.any(next, &["and", ",", "with", "plus", "&", "+", "for", "also"]) {
             next += 1;
         }
         if next == total.end || next > total.end + 2 {
@@ -304,7 +175,7 @@ fn party(text: &Text, at: usize) -> Found {
     }
     // "With my wife" leaves the speaker to be counted, "for my parents" does not.
     let with = text.ends_before(at, &["with", "bringing", "taking", "bring", "take"]);
-    let we = (0..at).any(|at| text.any(at, &["we", "we're", "us", "our"]));
+    let we = (at.saturating_sub(20)..at).any(|at| text.any(at, &["we", "we're", "us", "our"]));
     let starts_we = text.ends_before(at, &["we're", "we are", "are", "of", "as"]);
     let speaker = total.relation && !total.me && with && !(we && starts_we);
     let count = total.count + u32::from(speaker);
@@ -376,9 +247,6 @@ fn member(text: &Text, at: usize) -> Option<Party> {
         _ => None,
     }
 }
-
-const VERBS: &[&str] =
-    &["show", "give", "find", "tell", "help", "get", "book", "let", "send", "remind", "offer", "remember"];
 
 fn is_family(text: &Text, at: usize) -> bool {
     text.any(at, RELATIONS)

@@ -1,212 +1,15 @@
 //! The budget: amounts with their direction, and a budget that no longer
 //! matters.
 
+mod forget;
+mod words;
+
 use crate::hotel::price::Cents;
-use crate::hotel::understand::change::{DROPS, is_correction, unwanted_after};
+use crate::hotel::understand::change::is_correction;
 use crate::hotel::understand::dates::COUNTED;
 use crate::hotel::understand::normalise::Text;
 use crate::hotel::understand::slots::{SlotProblem, Slots};
-
-const MAX_BEFORE: &[&str] = &[
-    "under",
-    "below",
-    "up to",
-    "max",
-    "maximum",
-    "max of",
-    "maximum of",
-    "at most",
-    "no more than",
-    "not more than",
-    "less than",
-    "cheaper than",
-    "no higher than",
-    "not over",
-    "not above",
-    "within",
-    "budget",
-    "budget of",
-    "budget is",
-    "budget to",
-    "budget's",
-    "spend",
-    "spending",
-    "pay",
-    "paying",
-    "cap",
-    "cap at",
-    "capped at",
-    "cap of",
-    "limit",
-    "limit of",
-    "limit is",
-    "limit to",
-    "ceiling",
-    "ceiling of",
-    "around",
-    "about",
-    "roughly",
-    "approximately",
-    "circa",
-    "approx",
-    "ca",
-    "~",
-    "<",
-    "not exceeding",
-    "not exceed",
-    "lower than",
-    "beneath",
-    "nothing over",
-    "nothing above",
-    "afford",
-    "no dearer than",
-    "price",
-    "price to",
-    "raise it to",
-    "increase it to",
-    "lower it to",
-    "make it",
-    "make that",
-    "budget at",
-    "limit at",
-    "max is",
-    "maximum is",
-    "=",
-    "up to a maximum of",
-    "max price",
-    "budget now",
-    "budget up to",
-    "budget down to",
-    "go to",
-    "go up to",
-    "stretch to",
-    "budget would be",
-    "never more than",
-    "nothing more than",
-    "budget was",
-    "not beyond",
-    "most",
-    "no greater than",
-    "tops",
-    "inside",
-    "budget max",
-];
-const MIN_BEFORE: &[&str] = &[
-    "at least",
-    "from",
-    "minimum",
-    "min",
-    "minimum of",
-    "min of",
-    "no less than",
-    "not less than",
-    "not under",
-    "not below",
-    "starting at",
-    "starting from",
-    "upwards of",
-    "more than",
-    "over",
-    "above",
-    ">",
-    "no cheaper than",
-    "not cheaper than",
-    "nothing under",
-    "nothing below",
-    "higher than",
-    "minimum is",
-    "nothing cheaper than",
-    "north of",
-    "beyond",
-    "dearer than",
-    "budget min",
-    "no lower than",
-    "not lower than",
-    "exceeding",
-    "budget from",
-];
-const MAX_AFTER: &[&str] = &[
-    "max",
-    "maximum",
-    "tops",
-    "or less",
-    "at most",
-    "or under",
-    "or below",
-    "or cheaper",
-    "limit",
-    "budget",
-    "at the most",
-    "or lower",
-    "and under",
-    "and below",
-    "cap",
-    "is my limit",
-    "top",
-    "is my budget",
-    "is the limit",
-    "is my max",
-    "is my maximum",
-    "is the max",
-    "is the maximum",
-];
-const MIN_AFTER: &[&str] = &[
-    "or more",
-    "minimum",
-    "min",
-    "at least",
-    "plus",
-    "+",
-    "upwards",
-    "and up",
-    "or above",
-    "and above",
-    "or higher",
-    "at minimum",
-    "and upwards",
-    "upward",
-    "or over",
-    "and over",
-];
-const EURO: &[&str] = &["€", "eur", "euro", "euros", "eu", "eur."];
-const FOREIGN: &[&str] = &[
-    "$", "£", "dollars", "dollar", "usd", "pounds", "pound", "gbp", "quid", "yen", "jpy", "nok", "kroner", "francs",
-    "chf", "bucks",
-];
-const NIGHTLY: &[&str] = &[
-    "a night",
-    "per night",
-    "/ night",
-    "nightly",
-    "each night",
-    "pn",
-    "a nite",
-    "/ nt",
-    "per nite",
-    "every night",
-    "p / n",
-    "a room a night",
-    "per room per night",
-    "per room",
-    "/ n",
-    "for a night",
-    "one night",
-    "the night",
-    "night",
-];
-const WHOLE: &[&str] = &[
-    "in total",
-    "total",
-    "altogether",
-    "for the whole stay",
-    "overall",
-    "for the entire stay",
-    "all in",
-    "for the stay",
-    "for everything",
-    "for the whole trip",
-    "for the trip",
-];
+use words::*;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Bound {
@@ -227,7 +30,8 @@ struct Amount {
 /// Finds the budget, marks its tokens and fills the slots. `nights` is the
 /// length of the stay if it is known, for amounts that are said in total.
 pub(super) fn read(text: &mut Text, slots: &mut Slots, nights: Option<u32>) -> Vec<SlotProblem> {
-    slots.drop_budget = drop_budget(text);
+    slots.drop_budget = forget::budget(text);
+    let budget = about_budget(text);
     let mut problems = Vec::new();
     let mut last: Option<(Bound, usize)> = None;
     let mut at = 0;
@@ -239,7 +43,7 @@ pub(super) fn read(text: &mut Text, slots: &mut Slots, nights: Option<u32>) -> V
         let join = text.longest(first.end, &["-", "to", "and", "up to", "- to", "and max"]);
         let second = join.and_then(|length| amount(text, first.end + length));
         let bound = bound_before(text, first.start);
-        if let Some(second) = second.filter(|second| is_pair(text, &first, second, bound)) {
+        if let Some(second) = second.filter(|second| is_pair(text, &first, second, bound.is_some() || budget)) {
             slots.budget_min = Some(Cents(first.cents));
             slots.budget_max = Some(Cents(second.cents));
             finish(text, &first, second.end);
@@ -251,7 +55,7 @@ pub(super) fn read(text: &mut Text, slots: &mut Slots, nights: Option<u32>) -> V
         let fixes = last.filter(|(_, end)| is_correction(text, *end, first.start));
         let worth = first.cents >= 2000 && !text.any(first.end, COUNTED) && !text.any(first.end, UNITS);
         let said = first.euro || first.foreign || first.nightly;
-        let hinted = bound.is_some() || after.is_some() || fixes.is_some() || about_budget(text);
+        let hinted = bound.is_some() || after.is_some() || fixes.is_some() || budget;
         if !(said || worth && hinted) {
             at += 1;
             continue;
@@ -285,10 +89,6 @@ pub(super) fn read(text: &mut Text, slots: &mut Slots, nights: Option<u32>) -> V
     problems
 }
 
-const UNITS: &[&str] = &[
-    "m", "metre", "meter", "%", "percent", "min", "mins", "minute", "km", "sqm", "hours", "am", "pm", "years", "year",
-];
-
 /// Marks an amount and the qualifier before it.
 fn finish(text: &mut Text, first: &Amount, end: usize) {
     let longest = MAX_BEFORE
@@ -306,11 +106,11 @@ fn about_budget(text: &Text) -> bool {
     text.contains(&["budget", "spend", "price limit", "price cap", "spending limit"])
 }
 
-fn is_pair(text: &Text, first: &Amount, second: &Amount, bound: Option<Bound>) -> bool {
+fn is_pair(text: &Text, first: &Amount, second: &Amount, hinted: bool) -> bool {
     let said = first.euro || second.euro || first.nightly || second.nightly;
     let between = text.any(first.start.wrapping_sub(1), &["between"]);
     let and = text.any(first.end, &["and"]);
-    let money = said || between || bound.is_some() || about_budget(text);
+    let money = said || between || hinted;
     let counted = text.any(second.end, COUNTED) || text.any(second.end, UNITS);
     money && (between || !and) && first.cents < second.cents && (said || !counted && first.cents >= 1000)
 }
@@ -327,15 +127,17 @@ fn amount(text: &Text, at: usize) -> Option<Amount> {
     let mut end = at + 1;
     let mut cents = whole * 100;
     let mark = text.is_mark(end, ".") || text.is_mark(end, ",");
-    if mark && text.is_glued(end) && text.is_glued(end + 1) {
-        if let (Some(part), Some(token)) = (text.number(end + 1), text.get(end + 1)) {
-            match token.low.len() {
-                1 => cents += u64::from(part) * 10,
-                2 => cents += u64::from(part),
-                _ => return None,
-            }
-            end += 2;
+    if mark
+        && text.is_glued(end)
+        && text.is_glued(end + 1)
+        && let (Some(part), Some(token)) = (text.number(end + 1), text.get(end + 1))
+    {
+        match token.low.len() {
+            1 => cents += u64::from(part) * 10,
+            2 => cents += u64::from(part),
+            _ => return None,
         }
+        end += 2;
     }
     if text.is_mark(end, ",") && text.is_mark(end + 1, "-") && text.is_glued(end + 1) {
         end += 2;
@@ -357,7 +159,8 @@ fn amount(text: &Text, at: usize) -> Option<Amount> {
 
 fn bound_before(text: &Text, at: usize) -> Option<Bound> {
     let mut at = at;
-    while at > 0
+    let stop = at.saturating_sub(4);
+    while at > stop
         && text.any(
             at - 1,
             &[
@@ -436,76 +239,4 @@ fn bound_after(text: &Text, at: usize) -> Option<(Bound, usize)> {
     let next = amount(text, found.1).is_some();
     let loose = start > at || text.low(start) != "max" && text.low(start) != "min";
     (!(next && loose)).then_some(found)
-}
-
-/// Finds a budget that no longer matters and marks the words.
-fn drop_budget(text: &mut Text) -> bool {
-    const MONEY: &[&str] =
-        &["budget", "limit", "cap", "ceiling", "price", "prices", "money", "cost", "costs", "spending"];
-    const SAID: &[&str] = &[
-        "any price",
-        "whatever it costs",
-        "whatever the price",
-        "whatever the cost",
-        "no limit",
-        "sky's the limit",
-        "unlimited budget",
-        "no budget",
-        "money no object",
-        "regardless of price",
-        "at any cost",
-        "regardless of cost",
-        "no matter the price",
-        "no matter the cost",
-        "no matter what it costs",
-        "price no object",
-        "open budget",
-        "no price limit",
-        "sky is the limit",
-        "no matter how much",
-        "i don't mind the price",
-        "no max price",
-        "no maximum price",
-        "no upper limit",
-    ];
-    for at in 0..text.len() {
-        let verb = text.longest(at, DROPS).or_else(|| {
-            let length = text.longest(
-                at,
-                &[
-                    "no",
-                    "lift",
-                    "clear",
-                    "don't mind",
-                    "no more",
-                    "don't worry about",
-                    "don't care",
-                    "do not care about",
-                    "doesn't have to",
-                ],
-            );
-            length.filter(|_| !text.any(at + 1, &["more"]) || text.any(at + 2, MONEY))
-        });
-        if let Some(length) = verb {
-            let stop = (at + length..at + length + 6)
-                .take_while(|next| !matches!(text.low(*next), "," | "." | "and" | "but" | "with" | "for"))
-                .find(|next| text.any(*next, MONEY));
-            if let Some(stop) = stop {
-                let end = stop + 1 + usize::from(text.any(stop + 1, &["limit", "cap", "constraint"]));
-                text.take(at, end);
-                return true;
-            }
-        }
-        if let Some(length) = text.longest(at, SAID) {
-            text.take(at, at + length);
-            return true;
-        }
-        if text.any(at, MONEY) {
-            if let Some(end) = unwanted_after(text, at + 1) {
-                text.take(at, end);
-                return true;
-            }
-        }
-    }
-    false
 }
