@@ -118,6 +118,11 @@ fn turn(text: &Text, at: usize, mode: Mode) -> (Mode, usize) {
         let next = if other { Mode::Want } else { Mode::Deny };
         return (next, 1);
     }
+    // "Not the pool, the spa": the article begins what is wanted instead.
+    let instead = text.is_mark(at, ",") && text.any(at + 1, &["the", "a", "an"]);
+    if mode == Mode::Deny && instead {
+        return (Mode::Want, 1);
+    }
     if mode == Mode::Deny && !text.any(at, FILLERS) {
         return (Mode::Want, 1);
     }
@@ -243,10 +248,10 @@ fn unknown(text: &Text, at: usize, listed: bool) -> Option<(usize, usize)> {
     while end < start + 4 && is_plain(text, end) {
         end += 1;
     }
-    let stops = text.get(end).is_none_or(|next| next.kind != Kind::Word || !next.low.is_empty());
-    let length = end - start;
-    let fits = (1..=3).contains(&length) && stops && (article || !listed || ends_list(text, end));
-    fits.then_some((start, end))
+    // "Free wifi" asks for wifi, not for something free.
+    let adjective = known(text, end).is_some();
+    let fits = (1..=3).contains(&(end - start)) && !adjective;
+    (fits && (article || !listed || ends_list(text, end))).then_some((start, end))
 }
 
 fn ends_list(text: &Text, at: usize) -> bool {

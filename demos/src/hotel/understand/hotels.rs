@@ -212,8 +212,21 @@ fn place(text: &Text, at: usize, wish: Wish, listed: bool) -> Option<(Vec<i32>, 
     let led = text.ends_before(
         at,
         &[
-            "compare", "and", ",", "&", "vs", "with", "versus", "hotels", "options", "numbers", "to", "between",
-            "offers", "against",
+            "comparison of",
+            "compare",
+            "and",
+            ",",
+            "&",
+            "vs",
+            "with",
+            "versus",
+            "hotels",
+            "options",
+            "numbers",
+            "to",
+            "between",
+            "offers",
+            "against",
         ],
     );
     let led = led && (wish.compare || listed)
@@ -251,9 +264,13 @@ pub(super) fn guessed(text: &mut Text, wish: Wish) -> Vec<(usize, HotelRef)> {
     const BETWEEN: &[&str] = &["and", ",", "with", "vs", "versus", "to", "&", "or", "against", "plus", "vs ."];
     let verbs = if wish.compare { COMPARE } else { BOOK };
     let mut found = Vec::new();
-    let Some(start) = (0..text.len()).find_map(|at| Some(at + text.longest(at, verbs)?)) else {
+    let Some(mut start) = (0..text.len()).find_map(|at| Some(at + text.longest(at, verbs)?)) else {
         return found;
     };
+    // "I'd like to book": the last of the verbs is the one before the name.
+    while let Some(next) = (start..start + 2).find_map(|at| Some(at + text.longest(at, verbs)?)) {
+        start = next;
+    }
     let versus = wish.compare && text.ends_before(start, &["vs", "versus", "stack up", "against", "vs .", "compared"]);
     let which = wish.compare && text.contains(&["which is", "which one", "which has", "which of"]);
     let mut at = if versus { 0 } else { start };
@@ -296,6 +313,12 @@ const STOPS: &[&str] = &[
 ];
 
 fn name_end(text: &Text, at: usize, wish: Wish) -> usize {
+    if text.is_mark(at, "\"") {
+        let closing = (at + 1..at + 10).find(|end| text.is_mark(*end, "\""));
+        if let Some(end) = closing {
+            return end + 1;
+        }
+    }
     let mut end = at;
     while let Some(token) = text.get(end) {
         let inner = wish.book
@@ -317,6 +340,10 @@ fn name_end(text: &Text, at: usize, wish: Wish) -> usize {
 
 /// Cuts the words around a name; `None` if nothing of a name is left.
 fn trim(text: &Text, from: usize, to: usize) -> Option<(usize, usize)> {
+    let quoted = text.is_mark(from, "\"") && to > from + 2;
+    if quoted {
+        return Some((from + 1, to - 1));
+    }
     let (mut from, mut to) = (from, to);
     const LEAD: &[&str] = &[
         "the", "me", "us", "a", "hotels", "between", "both", "it", "room", "how", "about", "prices", "of", "yes", "ok",

@@ -121,6 +121,9 @@ pub(super) fn read(text: &Text, plain: &Text, slots: &Slots, wish: Wish) -> Inte
 
 /// `book it`, `I'll take that one`.
 fn books_that(plain: &Text) -> bool {
+    if plain.contains(&["want the cheapest", "want that one", "want this one", "like that one", "like this one"]) {
+        return true;
+    }
     (0..plain.len()).any(|at| {
         plain
             .longest(

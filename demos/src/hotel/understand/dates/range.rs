@@ -2,8 +2,10 @@
 
 use super::grammar::{Mention, point};
 use super::point::{Point, first_weekday, make};
+use super::words::month;
 use crate::hotel::calendar::add_days;
 use crate::hotel::understand::normalise::Text;
+use jiff::ToSpan as _;
 use jiff::civil::{Date, Weekday};
 
 /// A day and the token after it.
@@ -142,10 +144,23 @@ pub(super) fn weekend(text: &Text, at: usize, today: Date) -> Option<(Mention, u
         long |= text.any(start, &["long"]);
         start += 1;
     }
+    let rank = match text.low(start) {
+        "last" => Some(0),
+        _ => text.ordinal(start).filter(|rank| *rank <= 5),
+    };
+    start += usize::from(rank.is_some());
     if !text.any(start, &["weekend", "week-end", "wknd", "weekends"]) {
         return None;
     }
     let mut end = start + 1;
+    let month = month(text.low(end + 1)).filter(|_| text.any(end, &["of", "in"]));
+    if let Some(friday) = month.and_then(|month| friday_of(month, rank.unwrap_or(1), today)) {
+        let check_out = add_days(friday, if long { 3 } else { 2 });
+        return Some((Mention::Range(friday, check_out), end + 2));
+    }
+    if rank.is_some() {
+        return None;
+    }
     let after_next = text.longest(end, &["after next"]);
     end += after_next.unwrap_or(0);
     let nights = if long { 3 } else { 2 };
@@ -156,4 +171,18 @@ pub(super) fn weekend(text: &Text, at: usize, today: Date) -> Option<(Mention, u
         return Some((Mention::Range(today, add_days(today, nights - 1)), end));
     }
     Some((Mention::Range(friday, add_days(friday, nights)), end))
+}
+
+/// The Friday of a weekend of a month, counted from 1; 0 is the last one. The
+/// next such day that is not in the past.
+fn friday_of(month: u32, rank: u32, today: Date) -> Option<Date> {
+    let year = u32::try_from(today.year()).ok()?;
+    [year, year + 1].into_iter().find_map(|year| {
+        let first = make(year, month, 1)?;
+        let friday = match rank {
+            0 => first_weekday(first.last_of_month().saturating_sub(6.days()), Weekday::Friday),
+            rank => add_days(first_weekday(first, Weekday::Friday), 7 * (rank - 1)),
+        };
+        (friday >= today && friday.month() == first.month()).then_some(friday)
+    })
 }
