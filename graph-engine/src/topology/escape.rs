@@ -9,8 +9,10 @@ impl Topology {
     /// A name as diagrams show it, in every language the same.
     ///
     /// Line ends of all kinds become a newline and a tab becomes a space. Other control characters are left out.
-    /// Characters that reorder the text around them or that nobody can see are spelled out, as `U+202E`. A name of
-    /// which nothing remains is shown as two quotation marks.
+    /// Characters that reorder the text around them or that nobody can see are spelled out, as `U+202E`. A line is
+    /// broken after 100 characters, because Graphviz gives up on very wide nodes. A name of which nothing remains is
+    /// shown as two quotation marks. `ﬂ°` and `¶ß`, which Mermaid replaces wherever they are, are shown with the code of
+    /// their second character.
     ///
     /// ```
     /// use graph_engine::Topology;
@@ -25,27 +27,64 @@ impl Topology {
         if name.is_empty() {
             return Cow::Borrowed(NOTHING);
         }
-        if name.chars().all(|c| Shown::of(c) == Shown::AsItIs) {
+        let is_plain = name.chars().all(|c| Shown::of(c) == Shown::AsItIs);
+        let has_pair = PAIRS.iter().any(|pair| name.contains(&String::from_iter(pair)));
+        if is_plain && !has_pair && name.chars().nth(LINE).is_none() {
             return Cow::Borrowed(name);
         }
-        let mut text = String::with_capacity(name.len());
+        let mut lines = Lines { text: String::with_capacity(name.len()), column: 0 };
         let mut chars = name.chars().peekable();
         while let Some(c) = chars.next() {
             match Shown::of(c) {
-                Shown::AsItIs => text.push(c),
-                Shown::Space => text.push(' '),
+                Shown::AsItIs => lines.push(c),
+                Shown::Space => lines.push(' '),
                 Shown::Newline if c == '\r' && chars.peek() == Some(&'\n') => {}
-                Shown::Newline => text.push('\n'),
-                Shown::Code => text.push_str(&format!("U+{:04X}", u32::from(c))),
+                Shown::Newline => lines.end(),
+                Shown::Code => lines.push_code(c),
                 Shown::Nothing => {}
             }
         }
-        if text.is_empty() { Cow::Borrowed(NOTHING) } else { Cow::Owned(text) }
+        if lines.text.is_empty() { Cow::Borrowed(NOTHING) } else { Cow::Owned(lines.text) }
     }
 }
 
 /// What is shown for a name of which nothing remains: an empty label isn't valid Mermaid.
 const NOTHING: &str = "\"\"";
+
+/// The most characters in a line.
+const LINE: usize = 100;
+
+/// Mermaid's own stand-ins for the `&` and the `;` of an entity. It decodes them in the finished picture once more, so
+/// no code of a character protects a name that has them.
+const PAIRS: [[char; 2]; 2] = [['ﬂ', '°'], ['¶', 'ß']];
+
+struct Lines {
+    text: String,
+    column: usize,
+}
+
+impl Lines {
+    fn push(&mut self, c: char) {
+        let is_pair = |pair: &[char; 2]| c == pair[1] && self.text.ends_with(pair[0]);
+        if PAIRS.iter().any(is_pair) {
+            return self.push_code(c);
+        }
+        if self.column == LINE {
+            self.end();
+        }
+        self.text.push(c);
+        self.column += 1;
+    }
+
+    fn push_code(&mut self, c: char) {
+        format!("U+{:04X}", u32::from(c)).chars().for_each(|c| self.push(c));
+    }
+
+    fn end(&mut self) {
+        self.text.push('\n');
+        self.column = 0;
+    }
+}
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shown {
@@ -127,8 +166,6 @@ fn is_harmless(before: Option<char>, c: char, after: Option<char>) -> bool {
         '_' | '-' | '.' => between(char::is_alphanumeric),
         // At an edge or in a row it is trimmed or makes a block of code.
         ' ' => between(|other| !other.is_whitespace()),
-        // Mermaid's own stand-ins for the `&` and `;` of an entity begin with these two.
-        '\u{fb02}' | '\u{b6}' => false,
         _ => !c.is_ascii() && !c.is_whitespace(),
     }
 }
@@ -143,7 +180,16 @@ mod tests {
         assert_eq!(Topology::visible("a\rb\r\nc\n\rd\u{2028}e"), "a\nb\nc\n\nd\ne");
         assert_eq!(Topology::visible("\u{feff}a\u{2066}b\u{200b}"), "U+FEFFaU+2066bU+200B");
         assert_eq!(Topology::visible("\0"), "\"\"");
+        assert_eq!(Topology::visible("ﬂ°°60¶ß ﬂ\0° ß"), "ﬂU+00B0°60¶U+00DF ﬂU+00B0 ß");
         assert!(matches!(Topology::visible("שלום 👩‍👩‍👧 é"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn a_long_line_is_broken_and_nothing_is_lost() {
+        let long = "é".repeat(100);
+        assert!(matches!(Topology::visible(&long), Cow::Borrowed(_)));
+        assert_eq!(Topology::visible(&format!("{long}b")), format!("{long}\nb"));
+        assert_eq!(Topology::visible(&format!("{long}\n{long}c")), format!("{long}\n{long}\nc"));
     }
 
     #[test]
@@ -161,7 +207,7 @@ mod tests {
         assert_eq!(MermaidText("1. a\n- b").to_string(), "1#46; a\\n#45; b");
         assert_eq!(MermaidText("\\n #quot; &amp;").to_string(), "#92;n #35;quot#59; #38;amp#59;");
         assert_eq!(MermaidText("  __a__ ").to_string(), "#32;#32;#95;#95;a#95;#95;#32;");
-        assert_eq!(MermaidText("ﬂ°lt¶ß é 猫").to_string(), "#64258;°lt#182;ß é 猫");
+        assert_eq!(MermaidText("é 猫").to_string(), "é 猫");
         assert_eq!(MermaidText("").to_string(), "#34;#34;");
     }
 }
