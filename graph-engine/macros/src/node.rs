@@ -110,10 +110,9 @@ fn checks(state: &Type, function: &ItemFn) -> TokenStream {
     let check_arg = private(quote!(check_arg));
     let arguments = types.iter().map(|ty| quote_spanned!(ty.span()=> #check_arg::<#state, #ty>();));
     let name = &sig.ident;
-    let call = quote!(#name(#(#names),*));
-    let result = check_result(state, &sig.output, &call);
+    let result = check_result(state, sig, &names);
     let check_send = private(quote!(check_send));
-    let send = quote_spanned!(name.span()=> #check_send(#call););
+    let send = quote_spanned!(name.span()=> #check_send(#name(#(#names),*)););
     quote! {
         #(#cfgs)*
         #[allow(warnings, reason = "only checks, never called")]
@@ -139,13 +138,17 @@ fn argument_type(argument: &FnArg) -> Option<&Type> {
 }
 
 /// The result's type as it is written; a result that can't be written elsewhere is taken from the call.
-fn check_result(state: &Type, output: &ReturnType, call: &TokenStream) -> TokenStream {
+fn check_result(state: &Type, sig: &Signature, names: &[Ident]) -> TokenStream {
     let check = private(quote!(check_result));
-    match output {
+    match &sig.output {
         ReturnType::Default => quote!(#check::<#state, ()>();),
         ReturnType::Type(_, ty) if has_impl(ty.to_token_stream()) => {
-            let check = private(quote!(check_output));
-            quote_spanned!(ty.span()=> #check::<#state, _>(#call);)
+            let (check, name) = (private(quote!(check_output)), &sig.ident);
+            let function = Ident::new("__function", ty.span());
+            quote_spanned! {ty.span()=>
+                let #function = #name;
+                #check::<#state, _>(#function(#(#names),*));
+            }
         }
         ReturnType::Type(_, ty) => quote_spanned!(ty.span()=> #check::<#state, #ty>();),
     }

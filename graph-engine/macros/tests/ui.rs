@@ -6,3 +6,17 @@ fn state() {
     cases.pass("tests/state/pass/*.rs");
     cases.compile_fail("tests/state/fail/*.rs");
 }
+
+#[test]
+fn route() {
+    let cases = trybuild::TestCases::new();
+    cases.pass("tests/route/pass/*.rs");
+    cases.compile_fail("tests/route/fail/*.rs");
+}
+
+#[test]
+fn node() {
+    let cases = trybuild::TestCases::new();
+    cases.pass("tests/node/pass/*.rs");
+    cases.compile_fail("tests/node/fail/*.rs");
+}

@@ -70,7 +70,7 @@ impl<T: Append, I: IntoIterator<Item = T::Item>> ItemsOf<T> for I {
     }
 }
 
-/// A stored `append` field: its value, as a base or a delta, and its writes.
+/// The value of an `append` field, as a base or a delta, and its writes.
 #[expect(missing_debug_implementations, reason = "only generated code sees it")]
 pub struct AppendCodec<T> {
     pub mark: fn(&T) -> u64,
@@ -100,13 +100,20 @@ impl<T: PersistAppend<Item = I>, I> StoredItem<T> for I {
     };
 }
 
+/// A stored `append` field.
+#[expect(missing_debug_implementations, reason = "only generated code sees it")]
+pub struct StoredAppend<T> {
+    pub ops: AppendOps<T>,
+    pub codec: AppendCodec<T>,
+}
+
 #[must_use]
-pub const fn stored_append<T, I>() -> (AppendOps<T>, AppendCodec<T>)
+pub const fn stored_append<T, I>() -> StoredAppend<T>
 where
     T: Append<Item = I>,
     I: StoredItem<T>,
 {
-    (append_ops(), I::CODEC)
+    StoredAppend { ops: append_ops(), codec: I::CODEC }
 }
 
 fn encode_added<T: PersistAppend>(field: &str, write: &Added<T>, out: &mut Vec<u8>) -> Result<(), CodecError> {

@@ -1,10 +1,11 @@
 //! The half of `impl State` that stores: fields and updates as JSON.
 
-use proc_macro2::TokenStream;
-use quote::quote;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
 
 use super::input::{Field, Input, Kind};
-use crate::paths::{engine, private};
+use crate::paths::{engine, private, respanned};
 
 fn stored(input: &Input) -> impl Iterator<Item = &Field> {
     input.fields.iter().filter(|field| !field.transient)
@@ -17,24 +18,33 @@ pub(crate) fn tables(input: &Input) -> TokenStream {
 }
 
 fn table(field: &Field) -> Option<TokenStream> {
-    let ty = &field.ty;
-    let (table, new) = match (&field.kind, field.transient) {
-        (Kind::Append, true) => (quote!(AppendOps<#ty>), quote!(append_ops::<#ty>())),
+    let (name, ty) = (field.table(), &field.ty);
+    let (table, new, arguments) = match (&field.kind, field.transient) {
+        (Kind::Append, true) => ("AppendOps", "append_ops", quote!(#ty)),
         (Kind::Append, false) => {
-            let derived = private(quote!(derived));
-            (quote!((#derived::AppendOps<#ty>, #derived::AppendCodec<#ty>)), quote!(stored_append::<#ty, _>()))
+            let item = quote_spanned!(ty.span()=> _);
+            ("StoredAppend", "stored_append", quote!(#ty, #item))
         }
         (_, true) => return None,
-        (Kind::One | Kind::Any, false) => (quote!(Codec<#ty>), quote!(codec::<#ty>())),
+        (Kind::One | Kind::Any, false) => ("Codec", "codec", quote!(#ty)),
         (Kind::With(reducer), false) => {
             let item = &reducer.item;
-            (quote!(ReducedCodec<#ty, #item>), quote!(reduced_codec::<#ty, #item>()))
+            ("ReducedCodec", "reduced_codec", quote!(#ty, #item))
         }
     };
-    let (name, derived) = (field.table(), private(quote!(derived)));
-    let table =
-        if matches!((&field.kind, field.transient), (Kind::Append, false)) { table } else { quote!(#derived::#table) };
-    Some(quote!(const #name: #table = #derived::#new;))
+    let of = match &field.kind {
+        Kind::Append => quote!(#ty),
+        _ => arguments.clone(),
+    };
+    let table = private_at(Span::call_site(), table);
+    let new = private_at(ty.span(), new);
+    Some(quote!(const #name: #table<#of> = #new::<#arguments>();))
+}
+
+/// An item that only generated code uses. A bound on it that is not met is reported at the given place.
+fn private_at(at: Span, item: &str) -> TokenStream {
+    let item = Ident::new(item, at);
+    respanned(private(quote!(derived::#item)), at)
 }
 
 /// The items of the impl, in the trait's order from `mark` on.
@@ -90,7 +100,7 @@ fn marks(input: &Input) -> Vec<TokenStream> {
     appended
         .map(|field| {
             let (index, ident, codec) = (field.index, &field.ident, field.table());
-            quote!(#index => (#codec.1.mark)(&self.#ident))
+            quote!(#index => (#codec.codec.mark)(&self.#ident))
         })
         .collect()
 }
@@ -101,7 +111,7 @@ fn encodes(input: &Input) -> Vec<TokenStream> {
         let Field { index, ident, name, .. } = field;
         let codec = field.table();
         let codec = match &field.kind {
-            Kind::Append => return quote!(#index => (#codec.1.encode)(&self.#ident, #name, since, out)),
+            Kind::Append => return quote!(#index => (#codec.codec.encode)(&self.#ident, #name, since, out)),
             Kind::With(_) => quote!(#codec.value),
             Kind::One | Kind::Any => quote!(#codec),
         };
@@ -115,7 +125,7 @@ fn decodes(input: &Input) -> Vec<TokenStream> {
         let Field { index, ident, name, .. } = field;
         let codec = field.table();
         let codec = match &field.kind {
-            Kind::Append => return quote!(#index => (#codec.1.decode)(&mut self.#ident, #name, encoding, bytes)),
+            Kind::Append => return quote!(#index => (#codec.codec.decode)(&mut self.#ident, #name, encoding, bytes)),
             Kind::With(_) => quote!(#codec.value),
             Kind::One | Kind::Any => quote!(#codec),
         };
@@ -129,7 +139,7 @@ fn write_codec(field: &Field) -> TokenStream {
     let codec = field.table();
     match &field.kind {
         Kind::One | Kind::Any => quote!(#codec),
-        Kind::Append => quote!(#codec.1.write),
+        Kind::Append => quote!(#codec.codec.write),
         Kind::With(_) => quote!(#codec.write),
     }
 }

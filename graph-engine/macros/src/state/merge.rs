@@ -1,10 +1,11 @@
 //! The half of `impl State` that merges: from an update's writes to the state's values.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 
 use super::input::{Field, Input, Kind, Reducer};
+use super::types::without_self;
 use crate::attr::text_of;
 use crate::paths::{engine, private};
 
@@ -72,7 +73,7 @@ fn fields(input: &Input) -> TokenStream {
             Kind::Any => quote!(new(#name, #merge::Any)),
             Kind::Append => quote!(new(#name, #merge::Append)),
             Kind::With(reducer) => {
-                let path = text_of(&reducer.path);
+                let path = text_of(&without_self(reducer.path.to_token_stream(), &input.ident));
                 quote!(reduced(#name, #path))
             }
         };

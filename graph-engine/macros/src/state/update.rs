@@ -189,6 +189,6 @@ impl Field {
     /// The operations of an `append` field: alone, or beside the codec of a stored one.
     pub(crate) fn ops(&self) -> TokenStream {
         let table = self.table();
-        if self.transient { quote!(#table) } else { quote!(#table.0) }
+        if self.transient { quote!(#table) } else { quote!(#table.ops) }
     }
 }

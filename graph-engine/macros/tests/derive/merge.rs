@@ -60,7 +60,7 @@ fn the_table_says_how_fields_merge() {
     assert_eq!((of("messages").merge, of("total").merge), (Merge::Append, Merge::With));
     assert_eq!(of("total").reducer.as_deref(), Some("add"));
     assert_eq!(of("longest").reducer.as_deref(), Some("crate::hotel::longest"));
-    assert_eq!(of("count").reducer.as_deref(), Some("Self::count"));
+    assert_eq!(of("count").reducer.as_deref(), Some("Hotel::count"));
     assert!(of("draft").transient && of("steps").transient && of("count").transient && !of("type").transient);
 }
 
