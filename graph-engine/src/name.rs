@@ -28,6 +28,12 @@ impl Name {
     }
 }
 
+impl Default for Name {
+    fn default() -> Self {
+        "".into()
+    }
+}
+
 impl From<&str> for Name {
     fn from(name: &str) -> Self {
         Self(name.into())

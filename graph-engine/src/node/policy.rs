@@ -4,8 +4,6 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
 use crate::error::NodeError;
 
 /// Tries a task again that failed and may be tried again.
@@ -118,13 +116,4 @@ pub struct Policy {
     pub retry: Option<Retry>,
     /// How long one attempt may run.
     pub timeout: Option<Duration>,
-}
-
-/// Policies as diagrams and specs show them.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct PolicyInfo {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) attempts: Option<u32>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) timeout_ms: Option<u64>,
 }

@@ -15,7 +15,7 @@ use super::log::Log;
 /// use graph_engine::Append;
 ///
 /// let mut list = vec![1];
-/// list.append(vec![2, 3]);
+/// Append::append(&mut list, vec![2, 3]);
 /// Append::push(&mut list, 4);
 /// assert_eq!(list, [1, 2, 3, 4]);
 /// ```

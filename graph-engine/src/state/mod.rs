@@ -78,7 +78,7 @@ impl ReduceError {
 )]
 pub trait State: Clone + Send + Sync + 'static {
     /// A partial write: what a node returns.
-    type Update: Default + Send + 'static;
+    type Update: Default + Send + Sync + 'static;
     /// Values that reducers made and that are not in the state yet.
     type Staged: Default + Send;
 

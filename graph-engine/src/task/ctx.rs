@@ -160,7 +160,7 @@ impl Ctx {
     }
 
     async fn send(&self, kind: EmittedKind) {
-        if let (Some(sink), Some(emitted)) = (&self.turn.sink, &self.emitted) {
+        if let (Some(sink), Some(emitted)) = (self.turn.sink(), &self.emitted) {
             let index = emitted.fetch_add(1, Ordering::Relaxed);
             sink.emit(Emitted { task: self.id, node: self.node, attempt: self.attempt, index, kind }).await;
         }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -30,11 +30,16 @@ pub(crate) struct TurnContext {
     pub(crate) nodes: Arc<[Name]>,
     pub(crate) resources: Resources,
     pub(crate) cancel: CancellationToken,
-    /// Where events go, when somebody reads them.
-    pub(crate) sink: Option<Arc<dyn Sink>>,
+    /// Where events go, when somebody reads them. Weak, because a snapshot that outlives the turn must not keep the
+    /// readers' streams open.
+    pub(crate) sink: Option<Weak<dyn Sink>>,
 }
 
 impl TurnContext {
+    pub(crate) fn sink(&self) -> Option<Arc<dyn Sink>> {
+        self.sink.as_ref()?.upgrade()
+    }
+
     pub(crate) fn node_name(&self, node: NodeIx) -> &Name {
         &self.nodes[node.at()]
     }

@@ -1,0 +1,209 @@
+//! Hands events to readers in one order, and lets each say what happens when it is slow.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::mpsc::{self, OwnedPermit};
+
+use super::event::{Event, EventKind, Mode};
+use super::seams::Clock;
+use crate::name::Name;
+use crate::state::State;
+use crate::task::{Emitted, EmittedKind, NodeIx, Sink, TaskId};
+
+/// What a reader gets, and what happens when it falls behind.
+///
+/// ```
+/// use graph_engine::{Mode, Slow, StreamOptions};
+///
+/// let options = StreamOptions::default().modes([Mode::Nodes]).buffer(16).slow(Slow::Disconnect);
+/// # let _ = options;
+/// ```
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct StreamOptions {
+    modes: Vec<Mode>,
+    slow: Slow,
+    buffer: usize,
+}
+
+/// What happens when a reader's buffer is full.
+///
+/// ```
+/// use graph_engine::Slow;
+///
+/// assert_eq!(Slow::default(), Slow::Block);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Slow {
+    /// The turn waits for the reader.
+    #[default]
+    Block,
+    /// Tokens are dropped; for everything else the turn waits.
+    DropTokens,
+    /// The reader is cut off; its stream ends without `Ended`.
+    Disconnect,
+}
+
+impl Default for StreamOptions {
+    fn default() -> Self {
+        let modes = vec![Mode::Nodes, Mode::Custom, Mode::Tokens, Mode::Checkpoints];
+        Self { modes, slow: Slow::default(), buffer: 256 }
+    }
+}
+
+impl StreamOptions {
+    /// Only these groups of events (default: all but written values and whole states).
+    pub fn modes(mut self, modes: impl IntoIterator<Item = Mode>) -> Self {
+        self.modes = modes.into_iter().collect();
+        self
+    }
+
+    /// What happens when the reader is slow.
+    pub fn slow(mut self, slow: Slow) -> Self {
+        self.slow = slow;
+        self
+    }
+
+    pub(crate) fn channel<S>(&self) -> (mpsc::Sender<Event<S>>, mpsc::Receiver<Event<S>>) {
+        mpsc::channel(self.buffer)
+    }
+
+    /// How many events wait for the reader (default 256, at least 1).
+    pub fn buffer(mut self, events: usize) -> Self {
+        self.buffer = events.max(1);
+        self
+    }
+}
+
+struct Reader<S> {
+    options: StreamOptions,
+    /// Gone once the reader was cut off.
+    queue: Mutex<Option<mpsc::Sender<Event<S>>>>,
+}
+
+impl<S> Reader<S> {
+    fn asks(&self, mode: Mode) -> bool {
+        self.options.modes.contains(&mode)
+    }
+
+    fn wants(&self, kind: &EventKind<S>) -> bool {
+        let asked = match kind.mode() {
+            None => true,
+            Some(Mode::Nodes) => self.asks(Mode::Nodes) || self.asks(Mode::Updates) || self.asks(Mode::State),
+            Some(mode) => self.asks(mode),
+        };
+        asked
+    }
+
+    fn queue(&self) -> std::sync::MutexGuard<'_, Option<mpsc::Sender<Event<S>>>> {
+        // Nothing can panic while it is held.
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn room(&self, kind: &EventKind<S>) -> Option<OwnedPermit<Event<S>>> {
+        let queue = self.queue().clone()?;
+        match self.options.slow {
+            Slow::DropTokens if matches!(kind, EventKind::Token(_)) => queue.try_reserve_owned().ok(),
+            Slow::Block | Slow::DropTokens => queue.reserve_owned().await.ok(),
+            Slow::Disconnect => queue.try_reserve_owned().map_err(|_| *self.queue() = None).ok(),
+        }
+    }
+}
+
+/// All readers of one turn.
+pub(crate) struct Hub<S> {
+    turn: Name,
+    namespace: Name,
+    nodes: Arc<[Name]>,
+    clock: Arc<dyn Clock>,
+    readers: Vec<Reader<S>>,
+    seq: AtomicU64,
+    /// Held only while numbers are given out and events are put into queues that have room: never over an await.
+    order: Mutex<()>,
+}
+
+/// Where an event comes from.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Origin {
+    pub(crate) step: u64,
+    pub(crate) task: Option<(TaskId, NodeIx)>,
+    pub(crate) attempt: u32,
+    pub(crate) index: u32,
+}
+
+impl Origin {
+    pub(crate) fn step(step: u64) -> Self {
+        Self { step, ..Self::default() }
+    }
+
+    pub(crate) fn task(id: TaskId, node: NodeIx, attempt: u32, index: u32) -> Self {
+        Self { step: id.step, task: Some((id, node)), attempt, index }
+    }
+}
+
+impl<S: State> Hub<S> {
+    pub(crate) fn new(turn: Name, namespace: Name, nodes: Arc<[Name]>, clock: Arc<dyn Clock>) -> Self {
+        Self {
+            turn,
+            namespace,
+            nodes,
+            clock,
+            readers: Vec::new(),
+            seq: AtomicU64::new(0),
+            order: Mutex::new(()),
+        }
+    }
+
+    pub(crate) fn add(&mut self, options: StreamOptions, queue: mpsc::Sender<Event<S>>) {
+        self.readers.push(Reader { options, queue: Mutex::new(Some(queue)) });
+    }
+
+    /// Whether some reader asks for a mode that costs something to serve.
+    pub(crate) fn asks(&self, mode: Mode) -> bool {
+        self.readers.iter().any(|reader| reader.asks(mode))
+    }
+
+    pub(crate) async fn send(&self, origin: Origin, kind: EventKind<S>) {
+        let mut permits = Vec::with_capacity(self.readers.len());
+        for reader in self.readers.iter().filter(|reader| reader.wants(&kind)) {
+            permits.extend(reader.room(&kind).await);
+        }
+        if permits.is_empty() {
+            return;
+        }
+        let time = self.clock.now();
+        let turn = self.turn.clone();
+        // A poisoned lock protects nothing but the order of numbers.
+        let _order = self.order.lock().unwrap_or_else(PoisonError::into_inner);
+        let event = Event {
+            turn,
+            namespace: self.namespace.clone(),
+            seq: self.seq.fetch_add(1, Ordering::Relaxed),
+            step: origin.step,
+            task: origin.task.map(|(id, _)| id),
+            node: origin.task.map(|(_, node)| self.nodes[node.at()].clone()),
+            attempt: origin.attempt,
+            index: origin.index,
+            time,
+            kind,
+        };
+        for permit in permits {
+            permit.send(event.clone());
+        }
+    }
+}
+
+impl<S: State> Sink for Hub<S> {
+    fn emit(&self, event: Emitted) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        let origin = Origin::task(event.task, event.node, event.attempt, event.index);
+        let kind = match event.kind {
+            EmittedKind::Custom(value) => EventKind::Custom(value),
+            EmittedKind::Token(text) => EventKind::Token(text),
+        };
+        Box::pin(self.send(origin, kind))
+    }
+}

@@ -1,0 +1,142 @@
+//! Clock, ids, randomness and spawning: the real ones, and whatever a test or another runtime puts in their place.
+
+use std::fmt;
+use std::future::Future;
+use std::hash::{BuildHasher, RandomState};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
+
+/// A boxed future without a result.
+pub type BoxFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// Time, as a driver sees it.
+pub trait Clock: Send + Sync + 'static {
+    /// The time of day, for people. Nothing is decided by it.
+    fn now(&self) -> SystemTime;
+
+    /// Time since some fixed moment; never goes back.
+    fn elapsed(&self) -> Duration;
+
+    /// Resolves after so long.
+    fn sleep(&self, duration: Duration) -> BoxFuture;
+}
+
+/// Ids of turns.
+pub trait Ids: Send + Sync + 'static {
+    /// A new id that no other turn of the same thread has.
+    fn turn(&self) -> String;
+}
+
+/// Starts work beside the caller.
+pub trait Spawn: Send + Sync + 'static {
+    /// Runs the future to its end, or drops it. A dropped task counts as failed.
+    fn spawn(&self, future: BoxFuture);
+}
+
+/// What a driver takes from outside. Replace one to make a run repeatable.
+///
+/// ```
+/// use graph_engine::Seams;
+///
+/// let seams = Seams::default().numbered_turns().seed(7);
+/// # let _ = seams;
+/// ```
+#[derive(Clone)]
+#[must_use]
+pub struct Seams {
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) ids: Arc<dyn Ids>,
+    pub(crate) spawn: Option<Arc<dyn Spawn>>,
+    pub(crate) seed: u64,
+}
+
+impl Default for Seams {
+    fn default() -> Self {
+        let random = RandomState::new();
+        Self { clock: Arc::new(TokioClock::new()), seed: random.hash_one(0), ids: Arc::new(RandomIds(random)), spawn: None }
+    }
+}
+
+impl Seams {
+    /// Uses another clock.
+    pub fn clock(mut self, clock: impl Clock) -> Self {
+        self.clock = Arc::new(clock);
+        self
+    }
+
+    /// Uses other ids.
+    pub fn ids(mut self, ids: impl Ids) -> Self {
+        self.ids = Arc::new(ids);
+        self
+    }
+
+    /// Numbers turns `turn-1`, `turn-2`, .. instead of giving them random ids.
+    pub fn numbered_turns(self) -> Self {
+        self.ids(NumberedIds(AtomicU64::new(1)))
+    }
+
+    /// Spawns tasks elsewhere than on the current tokio runtime.
+    pub fn spawn(mut self, spawn: impl Spawn) -> Self {
+        self.spawn = Some(Arc::new(spawn));
+        self
+    }
+
+    /// The seed from which the jitter of retries is derived (default: random).
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+}
+
+impl fmt::Debug for Seams {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Seams").field("own_spawn", &self.spawn.is_some()).finish_non_exhaustive()
+    }
+}
+
+/// The tokio runtime's clock, which tests can pause.
+struct TokioClock {
+    start: tokio::time::Instant,
+}
+
+impl TokioClock {
+    fn new() -> Self {
+        Self { start: tokio::time::Instant::now() }
+    }
+}
+
+impl Clock for TokioClock {
+    fn now(&self) -> SystemTime {
+        SystemTime::now()
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.start.elapsed()
+    }
+
+    fn sleep(&self, duration: Duration) -> BoxFuture {
+        Box::pin(tokio::time::sleep(duration))
+    }
+}
+
+/// 128 random bits from the standard library's source of hash seeds.
+struct RandomIds(RandomState);
+
+impl Ids for RandomIds {
+    fn turn(&self) -> String {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let other = RandomState::new();
+        format!("{:016x}{:016x}", self.0.hash_one(count), other.hash_one(count))
+    }
+}
+
+struct NumberedIds(AtomicU64);
+
+impl Ids for NumberedIds {
+    fn turn(&self) -> String {
+        format!("turn-{}", self.0.fetch_add(1, Ordering::Relaxed))
+    }
+}

@@ -1,0 +1,339 @@
+//! Why a turn failed: with the thread, the super-step and the node, and what to do next.
+
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use super::{BoxError, FaultKind, StoreError};
+use crate::name::{Name, quoted};
+use crate::report::RunReport;
+use crate::state::CodecError;
+use crate::task::TaskId;
+
+/// A task in an error: the node's name and its place in the super-step.
+///
+/// ```
+/// use graph_engine::{TaskId, TaskRef};
+///
+/// let task = TaskRef { node: "quote".into(), id: TaskId { step: 2, rank: 1 } };
+/// assert_eq!(task.to_string(), "`quote` (task 2.1)");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TaskRef {
+    /// The node.
+    pub node: Name,
+    /// The task.
+    pub id: TaskId,
+}
+
+impl fmt::Display for TaskRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` (task {})", self.node, self.id)
+    }
+}
+
+/// One task that failed for good.
+///
+/// ```
+/// use graph_engine::{Graph, NodeError, START, State};
+///
+/// #[derive(State, Clone, Default)]
+/// struct Trip {
+///     city: String,
+/// }
+///
+/// async fn explore() -> Result<(), NodeError> {
+///     Err(NodeError::fatal("no map"))
+/// }
+///
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// let graph = Graph::<Trip>::builder("trip").node("explore", explore).edge(START, "explore").compile().unwrap();
+/// let error = graph.runner().thread("t").run(Trip::update()).await.unwrap_err();
+/// assert_eq!(error.failures()[0].to_string(), "`explore` (task 0.0) failed after 1 attempt: no map");
+/// # });
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct TaskFailure {
+    /// Which task.
+    pub task: TaskRef,
+    /// How often it was tried.
+    pub attempts: u32,
+    /// What kind of failure the last one was.
+    pub kind: FaultKind,
+    /// What the node said.
+    pub source: Arc<BoxError>,
+}
+
+impl fmt::Display for TaskFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let times = if self.attempts == 1 { "attempt" } else { "attempts" };
+        write!(f, "{} failed after {} {times}: {}", self.task, self.attempts, self.source)
+    }
+}
+
+fn listed<T: fmt::Display>(items: &[T], separator: &str) -> String {
+    items.iter().map(ToString::to_string).collect::<Vec<_>>().join(separator)
+}
+
+fn names(names: &[Name]) -> String {
+    quoted(names.iter().map(Name::as_str))
+}
+
+/// Why a turn failed.
+///
+/// What is stored of the thread is always the last good checkpoint: [`Thread::proceed`](crate::Thread::proceed) goes
+/// on from there, [`Thread::abandon`](crate::Thread::abandon) drops what is unfinished.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// Two tasks wrote one single-writer field; nothing of the step was applied.
+    #[error(
+        "thread `{thread}`, super-step {step}: field `{field}` was written by {}; nothing of the step was applied. \
+         let one node write it, or give the field a merge rule such as `#[state(append)]`",
+        listed(.tasks, " and ")
+    )]
+    WriteConflict {
+        /// The thread.
+        thread: Name,
+        /// The super-step.
+        step: u64,
+        /// The field.
+        field: String,
+        /// All tasks that wrote it, in task order.
+        tasks: Vec<TaskRef>,
+    },
+    /// Tasks failed for good; what their siblings finished is kept.
+    #[error(
+        "thread `{thread}`, super-step {step}: {}; `proceed` runs only what failed, `abandon` drops it",
+        listed(.failures, ", and ")
+    )]
+    Step {
+        /// The thread.
+        thread: Name,
+        /// The super-step.
+        step: u64,
+        /// Every failure of the step, in task order.
+        failures: Vec<TaskFailure>,
+    },
+    /// A router failed; the step's updates are kept and `proceed` only routes again.
+    #[error(
+        "thread `{thread}`, super-step {step}: the router of `{node}` failed: {source}; the step's updates are kept, \
+         `proceed` only routes again"
+    )]
+    Router {
+        /// The thread.
+        thread: Name,
+        /// The super-step.
+        step: u64,
+        /// The node whose router it is.
+        node: Name,
+        /// What the router said.
+        source: BoxError,
+    },
+    /// A reducer refused an item or panicked; nothing of the step was applied.
+    #[error(
+        "thread `{thread}`, super-step {step}: merging failed: {source}; nothing of the step was applied, `proceed` \
+         runs the step again from the last checkpoint"
+    )]
+    Merge {
+        /// The thread.
+        thread: Name,
+        /// The super-step.
+        step: u64,
+        /// What the reducer said.
+        source: BoxError,
+    },
+    /// The turn made as many super-steps as it may.
+    #[error(
+        "thread `{thread}`: no end after {limit} super-steps of this turn (super-step {step}); next would be {}. \
+         `proceed` goes on with a new limit; raise it with `Runner::step_limit`",
+        names(.pending)
+    )]
+    StepLimit {
+        /// The thread.
+        thread: Name,
+        /// The limit.
+        limit: u64,
+        /// Super-steps since the thread began.
+        step: u64,
+        /// The nodes that would run next.
+        pending: Vec<Name>,
+    },
+    /// A cluster (or a node in none) stayed as often as it may since it was entered.
+    #[error(
+        "thread `{thread}`, super-step {step}: `{node}` stayed more than {limit} times since {} was entered; \
+         `proceed` begins a new count, raise the limit with `Runner::stay_limit`",
+        .cluster.as_ref().map_or_else(|| "it".to_owned(), |c| format!("cluster `{c}`"))
+    )]
+    StayLimit {
+        /// The thread.
+        thread: Name,
+        /// The super-step.
+        step: u64,
+        /// The node that asked to stay.
+        node: Name,
+        /// The cluster around it.
+        cluster: Option<Name>,
+        /// The limit.
+        limit: u32,
+    },
+    /// New input came while tasks are unfinished.
+    #[error(
+        "thread `{thread}` has unfinished tasks: {}; `proceed` runs them, `abandon` drops them, then send the input again",
+        names(.pending)
+    )]
+    Unfinished {
+        /// The thread.
+        thread: Name,
+        /// Their nodes.
+        pending: Vec<Name>,
+    },
+    /// The thread was completed by a `finish`.
+    #[error("thread `{thread}` is completed; begin a new thread")]
+    Completed {
+        /// The thread.
+        thread: Name,
+    },
+    /// Another turn of this thread is running in this process.
+    #[error("thread `{thread}` is busy with another turn; await that one first")]
+    Busy {
+        /// The thread.
+        thread: Name,
+    },
+    /// There is nothing to go on with.
+    #[error("thread `{thread}` has nothing to proceed with; send it input with `run`")]
+    NothingToProceed {
+        /// The thread.
+        thread: Name,
+    },
+    /// The call needs a store and the runner has none.
+    #[error("thread `{thread}`: `{operation}` needs a checkpoint store; give the runner one with `Runner::store`")]
+    NoStore {
+        /// The thread.
+        thread: Name,
+        /// What was asked for.
+        operation: &'static str,
+    },
+    /// A node asks for a resource that nobody provides; nothing was run.
+    #[error(
+        "thread `{thread}`: node `{node}` asks for a `{resource}`, which nobody provides; call `Runner::provide` or \
+         `Turn::with`"
+    )]
+    MissingResource {
+        /// The thread.
+        thread: Name,
+        /// The node.
+        node: Name,
+        /// The type's name.
+        resource: &'static str,
+    },
+    /// The state can't be written as a checkpoint.
+    #[error("thread `{thread}`, super-step {step}: {source}; the last checkpoint is intact")]
+    Encode {
+        /// The thread.
+        thread: Name,
+        /// The super-step.
+        step: u64,
+        /// Which field and why.
+        source: CodecError,
+    },
+    /// A checkpoint can't be read into this graph or state.
+    #[error("thread `{thread}`: its checkpoint doesn't fit this graph: {why}")]
+    Restore {
+        /// The thread.
+        thread: Name,
+        /// What doesn't fit.
+        why: String,
+    },
+    /// The store failed; the in-memory state was dropped and the last checkpoint stands.
+    #[error("thread `{thread}`: {source}")]
+    Store {
+        /// The thread.
+        thread: Name,
+        /// What the store said.
+        source: StoreError,
+    },
+    /// The engine itself is wrong. Please report it.
+    #[error("thread `{thread}`: the engine broke its own rules: {what}; please report this")]
+    Internal {
+        /// The thread.
+        thread: Name,
+        /// What happened.
+        what: String,
+    },
+}
+
+/// A failed turn: the error, and what the turn did until then. Reads like a [`RunError`].
+///
+/// ```
+/// use graph_engine::{Graph, RunError, START, State};
+///
+/// #[derive(State, Clone, Default)]
+/// struct Trip {
+///     city: String,
+/// }
+///
+/// async fn again() {}
+///
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// let graph = Graph::<Trip>::builder("trip")
+///     .node("again", again)
+///     .edge(START, "again")
+///     .route("again", |_: &Trip| graph_engine::Next::<graph_engine::Nowhere>::declared())
+///     .compile()
+///     .unwrap();
+/// let failed = graph.runner().thread("t").run(Trip::update()).await.unwrap_err();
+/// assert!(matches!(*failed, RunError::Router { .. }));
+/// assert_eq!(failed.report.tasks, 1);
+/// # });
+/// ```
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct TurnError {
+    /// Why.
+    pub error: Box<RunError>,
+    /// What the turn did.
+    pub report: Box<RunReport>,
+}
+
+impl TurnError {
+    pub(crate) fn new(error: RunError, report: RunReport) -> Self {
+        Self { error: Box::new(error), report: Box::new(report) }
+    }
+
+    /// The failures of the step, if tasks failed.
+    #[must_use]
+    pub fn failures(&self) -> &[TaskFailure] {
+        match &*self.error {
+            RunError::Step { failures, .. } => failures,
+            _ => &[],
+        }
+    }
+}
+
+impl From<RunError> for TurnError {
+    fn from(error: RunError) -> Self {
+        Self::new(error, RunReport::default())
+    }
+}
+
+impl Deref for TurnError {
+    type Target = RunError;
+
+    fn deref(&self) -> &RunError {
+        &self.error
+    }
+}
+
+impl fmt::Display for TurnError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.error.fmt(f)
+    }
+}
+
+impl std::error::Error for TurnError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.error.source()
+    }
+}

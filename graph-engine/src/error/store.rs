@@ -1,0 +1,66 @@
+//! What a checkpoint store may answer when it can't do what it was asked.
+
+use super::BoxError;
+
+/// Why a checkpoint store failed. The four kinds ask for different things: reload, look at the data, wait, make room.
+///
+/// ```
+/// use graph_engine::StoreError;
+///
+/// let error = StoreError::corrupt("guest-7", "row 3 is cut off");
+/// assert_eq!(error.to_string(), "the checkpoints of thread `guest-7` are corrupt: row 3 is cut off");
+/// ```
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// Another writer moved the thread's head; nothing of this commit was stored. Load the thread again.
+    #[error("thread `{thread}` was changed by another writer ({why}); load it again and repeat the turn")]
+    Conflict {
+        /// The thread.
+        thread: String,
+        /// What differs.
+        why: String,
+    },
+    /// Stored data can't be understood. Older checkpoints may still be readable.
+    #[error("the checkpoints of thread `{thread}` are corrupt: {why}")]
+    Corrupt {
+        /// The thread.
+        thread: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// The store can't be reached now; nothing is known of this call's effect. Repeating it is harmless.
+    #[error("the checkpoint store is unavailable: {source}; repeating the call is harmless")]
+    Unavailable {
+        /// What the backend said.
+        source: BoxError,
+    },
+    /// There is no room. The last checkpoint is intact.
+    #[error("the checkpoint store is full: {source}; the last checkpoint is intact, make room and proceed")]
+    Full {
+        /// What the backend said.
+        source: BoxError,
+    },
+}
+
+impl StoreError {
+    /// Another writer was faster.
+    pub fn conflict(thread: impl Into<String>, why: impl Into<String>) -> Self {
+        Self::Conflict { thread: thread.into(), why: why.into() }
+    }
+
+    /// Stored data that can't be understood.
+    pub fn corrupt(thread: impl Into<String>, why: impl Into<String>) -> Self {
+        Self::Corrupt { thread: thread.into(), why: why.into() }
+    }
+
+    /// A backend that can't be reached.
+    pub fn unavailable(source: impl Into<BoxError>) -> Self {
+        Self::Unavailable { source: source.into() }
+    }
+
+    /// A backend without room.
+    pub fn full(source: impl Into<BoxError>) -> Self {
+        Self::Full { source: source.into() }
+    }
+}

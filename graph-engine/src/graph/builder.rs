@@ -1,0 +1,207 @@
+//! What the user says: nodes, edges, routes, joins and clusters, in any order.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::compile::RouterFn;
+use crate::diagnostic::{Level, Lint};
+use crate::error::CompileError;
+use crate::name::Name;
+use crate::node::{IntoNode, NodeSpec};
+use crate::state::{FieldSet, Fields, State};
+use crate::task::{IntoNext, Route, RouteSpec};
+
+use super::Graph;
+
+/// The description of a graph. Order does not matter; `compile` checks everything at once.
+///
+/// ```
+/// use graph_engine::{END, Graph, Route, START, State};
+///
+/// #[derive(State, Clone, Default)]
+/// struct Trip {
+///     city: Option<String>,
+/// }
+///
+/// #[derive(Route)]
+/// enum AfterExplore {
+///     Present,
+///     Explore,
+/// }
+///
+/// async fn explore() -> TripUpdate {
+///     Trip::update().city("Oslo")
+/// }
+///
+/// async fn present() {}
+///
+/// let graph = Graph::<Trip>::builder("trip")
+///     .node("explore", explore)
+///     .node("present", present)
+///     .edge(START, "explore")
+///     .route("explore", |trip: &Trip| if trip.city.is_some() { AfterExplore::Present } else { AfterExplore::Explore })
+///     .edge("present", END)
+///     .compile()?;
+/// assert!(graph.warnings().is_empty());
+/// # Ok::<(), graph_engine::CompileError>(())
+/// ```
+#[must_use = "a description does nothing until it is compiled"]
+pub struct Builder<S: State> {
+    pub(super) name: Name,
+    pub(super) initial: S,
+    pub(super) nodes: Vec<Draft<S>>,
+    pub(super) edges: Vec<(Name, Name)>,
+    pub(super) routers: Vec<RouterDraft<S>>,
+    pub(super) joins: Vec<(Vec<Name>, Name)>,
+    pub(super) clusters: Vec<ClusterDraft>,
+    pub(super) levels: BTreeMap<Lint, Level>,
+    /// The cluster that is being described.
+    open: Option<usize>,
+}
+
+pub(super) struct Draft<S: State> {
+    pub(super) name: Name,
+    pub(super) spec: NodeSpec<S>,
+    pub(super) cluster: Option<usize>,
+}
+
+pub(super) struct RouterDraft<S> {
+    pub(super) from: Name,
+    pub(super) spec: RouteSpec,
+    pub(super) reads: FieldSet,
+    pub(super) choose: RouterFn<S>,
+}
+
+pub(super) struct ClusterDraft {
+    pub(super) name: Name,
+    pub(super) entry: Name,
+    pub(super) parent: Option<usize>,
+}
+
+impl<S: State> Builder<S> {
+    pub(super) fn new(name: Name, initial: S) -> Self {
+        Self {
+            name,
+            initial,
+            nodes: Vec::new(),
+            edges: Vec::new(),
+            routers: Vec::new(),
+            joins: Vec::new(),
+            clusters: Vec::new(),
+            levels: BTreeMap::new(),
+            open: None,
+        }
+    }
+
+    /// Adds a node. Inside [`cluster`](Self::cluster) it belongs to that cluster.
+    pub fn node<M>(mut self, name: impl Into<Name>, node: impl IntoNode<S, M>) -> Self {
+        self.nodes.push(Draft { name: name.into(), spec: node.into_node(), cluster: self.open });
+        self
+    }
+
+    /// `to` runs in the super-step after `from`, whenever `from` follows its declared edges. [`START`](crate::START)
+    /// begins a turn, [`END`](crate::END) ends a branch.
+    pub fn edge(mut self, from: impl Into<Name>, to: impl Into<Name>) -> Self {
+        self.edges.push((from.into(), to.into()));
+        self
+    }
+
+    /// `to` runs once all of `from` have finished by their declared edges since it last ran. A command, a stay, a
+    /// direct reply or a failure does not count.
+    pub fn join<N: Into<Name>>(mut self, from: impl IntoIterator<Item = N>, to: impl Into<Name>) -> Self {
+        self.joins.push((from.into_iter().map(Into::into).collect(), to.into()));
+        self
+    }
+
+    /// Decides where `from` leads, on the state after the merge. The router runs once a super-step, must be a pure
+    /// function of the state, and replaces static edges.
+    pub fn route<N: IntoNext>(
+        self,
+        from: impl Into<Name>,
+        choose: impl Fn(&S) -> N + Send + Sync + 'static,
+    ) -> Self {
+        self.router(from.into(), FieldSet::EMPTY, choose)
+    }
+
+    /// Like [`route`](Self::route), and declares which fields the router reads, so that `compile` can warn of transient ones.
+    pub fn route_reading<N: IntoNext>(
+        self,
+        from: impl Into<Name>,
+        reads: impl Into<Fields<S>>,
+        choose: impl Fn(&S) -> N + Send + Sync + 'static,
+    ) -> Self {
+        self.router(from.into(), reads.into().set(), choose)
+    }
+
+    fn router<N: IntoNext>(
+        mut self,
+        from: Name,
+        reads: FieldSet,
+        choose: impl Fn(&S) -> N + Send + Sync + 'static,
+    ) -> Self {
+        let choose: RouterFn<S> = Box::new(move |state| choose(state).into_next().map(|next| next.goto));
+        self.routers.push(RouterDraft { from, spec: *<N::Route as Route>::SPEC, reads, choose });
+        self
+    }
+
+    /// Describes a group of nodes with one entry: a stay inside begins again at the entry. Nodes that `describe` adds
+    /// belong to the cluster; clusters may lie in each other.
+    ///
+    /// ```
+    /// use graph_engine::{Graph, START, State};
+    ///
+    /// #[derive(State, Clone, Default)]
+    /// struct Trip {
+    ///     city: String,
+    /// }
+    ///
+    /// async fn agent() {}
+    /// async fn gate() {}
+    ///
+    /// let graph = Graph::<Trip>::builder("trip")
+    ///     .cluster("explore", "agent", |c| c.node("agent", agent).node("gate", gate).edge("agent", "gate"))
+    ///     .edge(START, "agent")
+    ///     .compile()?;
+    /// assert_eq!(graph.topology().clusters[0].entry, "agent");
+    /// # Ok::<(), graph_engine::CompileError>(())
+    /// ```
+    pub fn cluster(
+        mut self,
+        name: impl Into<Name>,
+        entry: impl Into<Name>,
+        describe: impl FnOnce(Self) -> Self,
+    ) -> Self {
+        let around = self.open;
+        self.clusters.push(ClusterDraft { name: name.into(), entry: entry.into(), parent: around });
+        self.open = Some(self.clusters.len() - 1);
+        let mut described = describe(self);
+        described.open = around;
+        described
+    }
+
+    /// Hands the description to a function and goes on with what it returns: for parts that are described elsewhere.
+    pub fn with(self, describe: impl FnOnce(Self) -> Self) -> Self {
+        describe(self)
+    }
+
+    /// Changes how much a kind of finding matters.
+    pub fn lint(mut self, lint: Lint, level: Level) -> Self {
+        self.levels.insert(lint, level);
+        self
+    }
+
+    /// Checks everything and makes the graph.
+    ///
+    /// # Errors
+    /// [`CompileError`] with every finding, if one of them has the level `Error`.
+    pub fn compile(self) -> Result<Graph<S>, CompileError> {
+        super::compile::compile(self)
+    }
+}
+
+impl<S: State> fmt::Debug for Builder<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let nodes: Vec<_> = self.nodes.iter().map(|draft| &draft.name).collect();
+        f.debug_struct("Builder").field("name", &self.name).field("nodes", &nodes).finish_non_exhaustive()
+    }
+}

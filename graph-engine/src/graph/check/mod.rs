@@ -1,0 +1,174 @@
+//! Everything that `compile()` looks for: one file a group of lints, all over one plan of arcs.
+
+mod branch;
+mod cycle;
+mod names;
+mod payload;
+mod reach;
+mod routes;
+
+use std::collections::BTreeMap;
+
+use super::builder::Builder;
+use crate::diagnostic::{Diagnostic, Level};
+use crate::name::Name;
+use crate::node::NodeInfo;
+use crate::state::State;
+use crate::task::{END, PayloadType, RouteSpec, START};
+
+/// A possible step from one vertex to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ArcKind {
+    Static,
+    Join(usize),
+    Go,
+    Send,
+    Stay,
+    Direct,
+    Finish,
+}
+
+pub(super) struct Arc {
+    pub(super) from: usize,
+    pub(super) to: usize,
+    pub(super) kind: ArcKind,
+    payload: Option<PayloadType>,
+}
+
+/// The graph by indices: nodes in name order, then START and END. Arcs to unknown names are left out, and reported.
+pub(super) struct Plan {
+    names: Vec<Name>,
+    index: BTreeMap<Name, usize>,
+    /// For each name the place of its (first) node in the description.
+    first: Vec<usize>,
+    pub(super) arcs: Vec<Arc>,
+    unknown: Vec<(Name, Name, &'static str)>,
+}
+
+impl Plan {
+    pub(super) fn new<S: State>(builder: &Builder<S>) -> Self {
+        let mut plan = Self {
+            names: Vec::new(),
+            index: BTreeMap::new(),
+            first: Vec::new(),
+            arcs: Vec::new(),
+            unknown: Vec::new(),
+        };
+        for (at, draft) in builder.nodes.iter().enumerate() {
+            if plan.names.last() != Some(&draft.name) {
+                plan.index.insert(draft.name.clone(), plan.names.len());
+                plan.names.push(draft.name.clone());
+                plan.first.push(at);
+            }
+        }
+        for (from, to) in &builder.edges {
+            plan.arc(from, to, ArcKind::Static, None, "edge");
+        }
+        for (join, (from, to)) in builder.joins.iter().enumerate() {
+            from.iter().for_each(|from| plan.arc(from, to, ArcKind::Join(join), None, "join"));
+        }
+        for router in &builder.routers {
+            plan.moves(&router.from, &router.spec, plan.stay_of(builder, &router.from));
+        }
+        for draft in &builder.nodes {
+            let info = &draft.spec.info;
+            for target in &info.targets {
+                let kind = if target.payload.is_some() { ArcKind::Send } else { ArcKind::Go };
+                plan.arc(&draft.name, target.name, kind, target.payload, "command");
+            }
+            for target in &info.named_targets {
+                plan.arc(&draft.name, target, ArcKind::Go, None, "command");
+            }
+            let spec = RouteSpec::new(&[]).moves(info.stay, info.direct, info.finish);
+            plan.moves(&draft.name, &spec, plan.stay_of(builder, &draft.name));
+        }
+        for draft in &builder.clusters {
+            if !plan.index.contains_key(&draft.entry) {
+                plan.unknown.push((draft.name.clone(), draft.entry.clone(), "cluster"));
+            }
+        }
+        plan
+    }
+
+    /// Where a stay of this node leads: the entry of its innermost cluster, or itself.
+    fn stay_of<S: State>(&self, builder: &Builder<S>, node: &Name) -> Name {
+        let cluster = self.index.get(node).and_then(|at| builder.nodes[self.first[*at]].cluster);
+        cluster.map_or_else(|| node.clone(), |at| builder.clusters[at].entry.clone())
+    }
+
+    fn moves(&mut self, from: &str, spec: &RouteSpec, stay: Name) {
+        for target in spec.targets {
+            let kind = if target.payload.is_some() { ArcKind::Send } else { ArcKind::Go };
+            self.arc(from, target.name, kind, target.payload, "route");
+        }
+        if spec.stay {
+            self.arc(from, &stay, ArcKind::Stay, None, "route");
+        }
+        if spec.direct {
+            self.arc(from, END, ArcKind::Direct, None, "route");
+        }
+        if spec.finish {
+            self.arc(from, END, ArcKind::Finish, None, "route");
+        }
+    }
+
+    fn arc(&mut self, from: &str, to: &str, kind: ArcKind, payload: Option<PayloadType>, what: &'static str) {
+        let source = if from == START { Some(self.start()) } else { self.index.get(from).copied() };
+        let target = if to == END { Some(self.end()) } else { self.index.get(to).copied() };
+        match (source, target) {
+            (Some(from), Some(to)) => self.arcs.push(Arc { from, to, kind, payload }),
+            _ => {
+                if source.is_none() {
+                    self.unknown.push((from.into(), from.into(), what));
+                }
+                if target.is_none() {
+                    self.unknown.push((from.into(), to.into(), what));
+                }
+            }
+        }
+    }
+
+    /// What a node says of itself; START and END say nothing.
+    fn info<'b, S: State>(&self, builder: &'b Builder<S>, vertex: usize) -> Option<&'b NodeInfo> {
+        self.first.get(vertex).map(|at| &builder.nodes[*at].spec.info)
+    }
+
+    fn start(&self) -> usize {
+        self.names.len()
+    }
+
+    fn end(&self) -> usize {
+        self.names.len() + 1
+    }
+
+    pub(super) fn name(&self, vertex: usize) -> Name {
+        match self.names.get(vertex) {
+            Some(name) => name.clone(),
+            None if vertex == self.start() => START.into(),
+            None => END.into(),
+        }
+    }
+
+    /// Every finding that is not ignored, errors first, each group by lint and nodes.
+    pub(super) fn check<S: State>(&self, builder: &Builder<S>) -> Vec<Diagnostic> {
+        let mut found = Vec::new();
+        self.check_names(builder, &mut found);
+        self.check_routes(builder, &mut found);
+        let reachable = self.check_reach(builder, &mut found);
+        self.check_cycles(builder, &mut found);
+        self.check_payloads(builder, &mut found);
+        self.check_branches(builder, &reachable, &mut found);
+        for finding in &mut found {
+            if let Some(level) = builder.levels.get(&finding.lint) {
+                finding.level = *level;
+            }
+        }
+        found.retain(|finding| finding.level != Level::Ignore);
+        found.sort_by(|a, b| {
+            let key = |d: &Diagnostic| (std::cmp::Reverse(d.level), d.lint);
+            key(a).cmp(&key(b)).then_with(|| a.nodes.cmp(&b.nodes)).then_with(|| a.message.cmp(&b.message))
+        });
+        found.dedup();
+        found
+    }
+}

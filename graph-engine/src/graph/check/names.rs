@@ -1,0 +1,67 @@
+//! Names that are used twice, reserved, or unknown, and clusters without an entry of their own.
+
+use super::Plan;
+use crate::diagnostic::{Diagnostic, Lint};
+use crate::graph::builder::Builder;
+use crate::name::quoted;
+use crate::state::{FieldSet, State};
+
+impl Plan {
+    pub(super) fn check_names<S: State>(&self, builder: &Builder<S>, found: &mut Vec<Diagnostic>) {
+        let mut clusters: Vec<_> = builder.clusters.iter().map(|draft| &draft.name).collect();
+        clusters.sort();
+        let nodes: Vec<_> = builder.nodes.iter().map(|draft| &draft.name).collect();
+        for (what, names) in [("node", nodes), ("cluster", clusters)] {
+            for pair in names.windows(2).filter(|pair| pair[0] == pair[1]) {
+                let message = format!("the {what} `{}` is declared twice", pair[0]);
+                found.push(Diagnostic::new(Lint::DuplicateName, [pair[0]], message).help("rename one of them"));
+            }
+            for name in names.iter().filter(|name| name.is_empty() || name.starts_with("__")) {
+                let message = format!("`{name}` can't be the name of a {what}");
+                let help = "names are not empty and don't begin with `__`, which is kept for the engine";
+                found.push(Diagnostic::new(Lint::ReservedName, [*name], message).help(help));
+            }
+        }
+        for (from, to, what) in &self.unknown {
+            let message = if from == to {
+                format!("a declared {what} begins at `{from}`, which is no node")
+            } else if *what == "cluster" {
+                format!("the entry of cluster `{from}` is `{to}`, which is no node")
+            } else {
+                format!("a declared {what} leads from `{from}` to `{to}`, which is no node")
+            };
+            let known = quoted(self.names.iter().map(AsRef::as_ref));
+            let help = if known.is_empty() { "add the node".to_owned() } else { format!("the nodes are {known}") };
+            found.push(Diagnostic::new(Lint::UnknownTarget, [from, to], message).help(help));
+        }
+        for (at, draft) in builder.clusters.iter().enumerate() {
+            let inside = |mut cluster: Option<usize>| {
+                while let Some(here) = cluster {
+                    if here == at {
+                        return true;
+                    }
+                    cluster = builder.clusters[here].parent;
+                }
+                false
+            };
+            let entry = builder.nodes.iter().find(|node| node.name == draft.entry);
+            if entry.is_some_and(|node| !inside(node.cluster)) {
+                let message = format!("the entry `{}` of cluster `{}` is outside of it", draft.entry, draft.name);
+                let help = "add the entry with `node` inside the cluster";
+                found.push(Diagnostic::new(Lint::BadCluster, [&draft.name, &draft.entry], message).help(help));
+            }
+        }
+        let fields = builder.initial.fields().len();
+        if fields > FieldSet::MAX_FIELDS {
+            let message = format!("the state has {fields} fields; at most {} are possible", FieldSet::MAX_FIELDS);
+            let help = "group fields that belong together into a struct";
+            found.push(Diagnostic::new::<&str>(Lint::TooManyFields, [], message).help(help));
+        }
+        for draft in &builder.nodes {
+            if let (Some(why), Some(_)) = (draft.spec.info.no_retry, &draft.spec.policy.retry) {
+                let message = format!("`{}` has a retry policy, but {why}", draft.name);
+                found.push(Diagnostic::new(Lint::DoubleRetry, [&draft.name], message).help("remove `.retry(..)`"));
+            }
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! Payloads: what is sent is what is asked for.
+
+use super::{ArcKind, Plan};
+use crate::diagnostic::{Diagnostic, Lint};
+use crate::graph::builder::Builder;
+use crate::state::State;
+
+impl Plan {
+    pub(super) fn check_payloads<S: State>(&self, builder: &Builder<S>, found: &mut Vec<Diagnostic>) {
+        for arc in &self.arcs {
+            let Some(wanted) = self.info(builder, arc.to).and_then(|info| info.payload) else { continue };
+            let (from, to) = (self.name(arc.from), self.name(arc.to));
+            // A stay keeps the payload of a node in no cluster; the entry of a cluster gets none.
+            if arc.kind == ArcKind::Stay && arc.from == arc.to {
+                continue;
+            }
+            let (message, help) = match arc.payload {
+                Some(sent) if sent == wanted => continue,
+                Some(sent) => (
+                    format!("`{from}` sends a `{}` to `{to}`, which asks for a `{}`", sent.name(), wanted.name()),
+                    "make both the same type",
+                ),
+                None => (
+                    format!("`{from}` leads to `{to}` without a payload, but `{to}` asks for a `{}`", wanted.name()),
+                    "send it with `fan_out`, by a route variant that carries the value",
+                ),
+            };
+            found.push(Diagnostic::new(Lint::PayloadMismatch, [from, to], message).help(help));
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Nodes that nothing leads to, joins that never fire, branches that end without saying so.
+
+use std::collections::BTreeSet;
+
+use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::visit::Dfs;
+
+use super::{ArcKind, Plan};
+use crate::diagnostic::{Diagnostic, Lint};
+use crate::graph::builder::Builder;
+use crate::name::{Name, quoted};
+use crate::state::State;
+
+impl Plan {
+    /// The vertices that some path from START leads to.
+    pub(super) fn check_reach<S: State>(&self, builder: &Builder<S>, found: &mut Vec<Diagnostic>) -> BTreeSet<usize> {
+        let everything: BTreeSet<usize> = (0..self.names.len()).collect();
+        if !self.arcs.iter().any(|arc| arc.from == self.start()) {
+            let help = "add an edge or a route from START";
+            found.push(Diagnostic::new::<&str>(Lint::NoEntry, [], "no node begins a turn").help(help));
+            return everything;
+        }
+        let reached = self.reached_from(self.start());
+        let dynamic = |at: &usize| self.info(builder, *at).is_some_and(|info| info.dynamic);
+        if reached.iter().any(dynamic) {
+            // It may go anywhere at run time.
+            return everything;
+        }
+        for at in everything.difference(&reached) {
+            let name = self.name(*at);
+            let message = format!("no path from START leads to `{name}`");
+            let help = "add an edge or route to it, or remove it";
+            found.push(Diagnostic::new(Lint::Unreachable, [name], message).help(help));
+        }
+        self.check_joins(builder, &reached, found);
+        for at in everything.intersection(&reached) {
+            let leaves = self.arcs.iter().any(|arc| arc.from == *at);
+            if !leaves {
+                let name = self.name(*at);
+                let message = format!("nothing leaves `{name}`, so its branch ends there");
+                found.push(Diagnostic::new(Lint::ImplicitEnd, [name], message).help("add an edge to END to say so"));
+            }
+        }
+        reached
+    }
+
+    fn reached_from(&self, from: usize) -> BTreeSet<usize> {
+        let edges = self.arcs.iter().map(|arc| (index(arc.from), index(arc.to)));
+        let mut graph = DiGraph::<(), ()>::from_edges(edges);
+        while graph.node_count() <= self.end() {
+            graph.add_node(());
+        }
+        let mut search = Dfs::new(&graph, NodeIndex::new(from));
+        let mut reached = BTreeSet::new();
+        while let Some(at) = search.next(&graph) {
+            reached.insert(at.index());
+        }
+        reached
+    }
+
+    fn check_joins<S: State>(&self, builder: &Builder<S>, reached: &BTreeSet<usize>, found: &mut Vec<Diagnostic>) {
+        for (join, (from, to)) in builder.joins.iter().enumerate() {
+            let help = "a join needs sources that run and finish by their declared edges";
+            if from.is_empty() {
+                let message = format!("the join to `{to}` has no source");
+                found.push(Diagnostic::new(Lint::DeadJoin, [to], message).help(help));
+            }
+            let sources = self.arcs.iter().filter(|arc| arc.kind == ArcKind::Join(join));
+            let dead: Vec<Name> =
+                sources.filter(|arc| !reached.contains(&arc.from)).map(|arc| self.name(arc.from)).collect();
+            if !dead.is_empty() {
+                let names = quoted(dead.iter().map(AsRef::as_ref));
+                let message = format!("the join to `{to}` never fires, because it waits for {names}, which never run");
+                found.push(Diagnostic::new(Lint::DeadJoin, dead, message).help(help));
+            }
+        }
+    }
+}
+
+fn index(vertex: usize) -> u32 {
+    // A graph with 2^32 nodes doesn't fit in memory.
+    u32::try_from(vertex).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,58 @@
+//! One way of leaving each node: static edges or one router, none of them twice.
+
+use std::collections::BTreeMap;
+
+use super::Plan;
+use crate::diagnostic::{Diagnostic, Lint};
+use crate::graph::builder::Builder;
+use crate::name::Name;
+use crate::state::{FieldSet, State};
+
+impl Plan {
+    pub(super) fn check_routes<S: State>(&self, builder: &Builder<S>, found: &mut Vec<Diagnostic>) {
+        let mut routers: BTreeMap<&Name, usize> = BTreeMap::new();
+        for router in &builder.routers {
+            *routers.entry(&router.from).or_default() += 1;
+        }
+        for (from, count) in &routers {
+            if *count > 1 {
+                let message = format!("`{from}` has {count} routers");
+                let help = "keep one router, which may go to several targets";
+                found.push(Diagnostic::new(Lint::ConflictingRoutes, [*from], message).help(help));
+            }
+            let edges = builder.edges.iter().any(|(source, _)| source == *from);
+            let joins = builder.joins.iter().any(|(sources, _)| sources.contains(from));
+            if edges || joins {
+                let message = format!("`{from}` has a router and {}", if edges { "static edges" } else { "a join" });
+                let help = "a node has either static edges and joins, or one router";
+                found.push(Diagnostic::new(Lint::ConflictingRoutes, [*from], message).help(help));
+            }
+        }
+        let mut edges: Vec<_> = builder.edges.iter().collect();
+        edges.sort();
+        for pair in edges.windows(2).filter(|pair| pair[0] == pair[1]) {
+            let (from, to) = pair[0];
+            let message = format!("the edge from `{from}` to `{to}` is declared twice");
+            found.push(Diagnostic::new(Lint::DuplicateEdge, [from, to], message).help("remove one of them"));
+        }
+        for (from, to) in &builder.joins {
+            let mut sources: Vec<_> = from.iter().collect();
+            sources.sort();
+            if let Some(pair) = sources.windows(2).find(|pair| pair[0] == pair[1]) {
+                let message = format!("the join to `{to}` names `{}` twice", pair[0]);
+                found.push(Diagnostic::new(Lint::DuplicateEdge, [pair[0], to], message).help("name each source once"));
+            }
+        }
+        let fields = builder.initial.fields();
+        let transient = fields.iter().enumerate().filter(|(_, field)| field.transient);
+        let transient = transient.fold(FieldSet::EMPTY, |set, (index, _)| set | FieldSet::of(index));
+        for router in &builder.routers {
+            for field in router.reads.and(transient).iter() {
+                let name = &fields[field].name;
+                let message = format!("the router of `{}` reads the transient field `{name}`", router.from);
+                let help = "after a resume or a crash the field has its default; store what decides a route";
+                found.push(Diagnostic::new(Lint::TransientRoute, [&router.from], message).help(help));
+            }
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! From the description to the validated graph: names become indices, findings become a `CompileError`.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::builder::Builder;
+use super::check::{ArcKind, Plan};
+use super::{ClusterSpec, Graph, Inner};
+use crate::diagnostic::Level;
+use crate::error::{CompileError, NodeError};
+use crate::name::Name;
+use crate::node::{Node, NodeInfo, Policy};
+use crate::state::{FieldSet, Merge, State};
+use crate::task::{Goto, NodeIx, START, TargetSpec};
+use crate::topology::{Cluster, Edge, EdgeKind, Topology, Vertex};
+
+pub(crate) type RouterFn<S> = Box<dyn Fn(&S) -> Result<Goto, NodeError> + Send + Sync>;
+
+/// How a node, or the beginning of a turn, is left when no command says otherwise. `None` as a target is the end.
+pub(crate) enum Exit<S> {
+    Edges(Vec<Option<NodeIx>>),
+    Router(RouterFn<S>),
+}
+
+pub(crate) struct VertexSpec<S: State> {
+    pub(crate) node: Arc<dyn Node<S>>,
+    pub(crate) info: NodeInfo,
+    pub(crate) policy: Policy,
+    pub(crate) deferred: bool,
+    /// The innermost cluster.
+    pub(crate) cluster: Option<usize>,
+    pub(crate) exit: Exit<S>,
+    /// Joins this node is a source of, with its bit in each.
+    pub(crate) joins: Vec<(usize, usize)>,
+}
+
+impl<S: State> VertexSpec<S> {
+    /// Whether a command may name this target.
+    pub(crate) fn declares(&self, name: &str) -> bool {
+        let declared = |target: &TargetSpec| std::ptr::eq(target.name, name) || target.name == name;
+        self.info.dynamic || self.info.targets.iter().any(declared) || self.info.named_targets.iter().any(|n| n == name)
+    }
+
+    /// All targets that commands may name.
+    pub(crate) fn declared(&self) -> impl Iterator<Item = &str> {
+        let named = self.info.named_targets.iter().map(Name::as_str);
+        self.info.targets.iter().map(|target| target.name).chain(named)
+    }
+}
+
+pub(crate) struct JoinSpec {
+    pub(crate) sources: Vec<NodeIx>,
+    pub(crate) to: NodeIx,
+}
+
+pub(super) fn compile<S: State>(mut builder: Builder<S>) -> Result<Graph<S>, CompileError> {
+    builder.nodes.sort_by(|a, b| a.name.cmp(&b.name));
+    let plan = Plan::new(&builder);
+    let diagnostics = plan.check(&builder);
+    if diagnostics.iter().any(|finding| finding.level == Level::Error) {
+        return Err(CompileError { graph: builder.name, diagnostics });
+    }
+    let topology = topology(&builder, &plan);
+    drop(plan);
+
+    // From here on every name is known and used once: the checks have made sure of it.
+    let names: Arc<[Name]> = builder.nodes.iter().map(|draft| draft.name.clone()).collect();
+    let index: BTreeMap<Name, NodeIx> = names.iter().cloned().zip((0..).map(NodeIx)).collect();
+    let mut exits: BTreeMap<Name, Exit<S>> =
+        builder.routers.into_iter().map(|router| (router.from, Exit::Router(router.choose))).collect();
+    for (from, to) in builder.edges {
+        if let Exit::Edges(edges) = exits.entry(from).or_insert_with(|| Exit::Edges(Vec::new())) {
+            edges.push(index.get(&to).copied());
+        }
+    }
+    let joins: Vec<JoinSpec> = builder
+        .joins
+        .iter()
+        .filter_map(|(from, to)| {
+            let sources = from.iter().filter_map(|name| index.get(name).copied()).collect();
+            Some(JoinSpec { sources, to: *index.get(to)? })
+        })
+        .collect();
+    let clusters = builder
+        .clusters
+        .into_iter()
+        .filter_map(|draft| {
+            Some(ClusterSpec { entry: *index.get(&draft.entry)?, name: draft.name, parent: draft.parent })
+        })
+        .collect();
+    let mut sources: Vec<Vec<(usize, usize)>> = vec![Vec::new(); names.len()];
+    for (join, spec) in joins.iter().enumerate() {
+        spec.sources.iter().enumerate().for_each(|(bit, source)| sources[source.at()].push((join, bit)));
+    }
+    let start = exits.remove(START).unwrap_or_else(|| Exit::Edges(Vec::new()));
+    let vertices = builder
+        .nodes
+        .into_iter()
+        .zip(sources)
+        .map(|(draft, joins)| VertexSpec {
+            exit: exits.remove(&draft.name).unwrap_or_else(|| Exit::Edges(Vec::new())),
+            joins,
+            node: draft.spec.node,
+            info: draft.spec.info,
+            policy: draft.spec.policy,
+            deferred: draft.spec.deferred,
+            cluster: draft.cluster,
+        })
+        .collect();
+    Ok(Graph::from_inner(Inner {
+        name: builder.name,
+        single: single_writer_fields(&builder.initial),
+        initial: builder.initial,
+        vertices,
+        names,
+        index,
+        start,
+        joins,
+        clusters,
+        topology,
+        warnings: diagnostics,
+    }))
+}
+
+/// The fields that one task a super-step may write.
+pub(super) fn single_writer_fields<S: State>(state: &S) -> FieldSet {
+    let single = state.fields().iter().enumerate().filter(|(_, field)| field.merge == Merge::One);
+    single.fold(FieldSet::EMPTY, |set, (index, _)| set | FieldSet::of(index))
+}
+
+fn topology<S: State>(builder: &Builder<S>, plan: &Plan) -> Topology {
+    let vertices = builder.nodes.iter().map(|draft| {
+        let mut vertex = Vertex::new(&draft.name, draft.spec.info.kind);
+        vertex.deferred = draft.spec.deferred;
+        vertex.dynamic = draft.spec.info.dynamic;
+        vertex
+    });
+    let edges = plan.arcs.iter().map(|arc| {
+        let (kind, label) = match arc.kind {
+            ArcKind::Static => (EdgeKind::Static, None),
+            ArcKind::Join(_) => (EdgeKind::Join, None),
+            ArcKind::Go => (EdgeKind::Go, Some("go")),
+            ArcKind::Send => (EdgeKind::FanOut, Some("fan out")),
+            ArcKind::Stay => (EdgeKind::Stay, Some("stay")),
+            ArcKind::Direct => (EdgeKind::Direct, Some("direct")),
+            ArcKind::Finish => (EdgeKind::Finish, Some("finish")),
+        };
+        let edge = Edge::new(plan.name(arc.from), plan.name(arc.to), kind);
+        match label {
+            Some(label) => edge.labelled(label),
+            None => edge,
+        }
+    });
+    let clusters = builder.clusters.iter().enumerate().map(|(at, draft)| {
+        let members = builder.nodes.iter().filter(|node| node.cluster == Some(at)).map(|node| &node.name);
+        let mut cluster = Cluster::new(&draft.name, &draft.entry, members);
+        cluster.parent = draft.parent.map(|parent| builder.clusters[parent].name.clone());
+        cluster
+    });
+    Topology::new(&builder.name, vertices.collect(), edges.collect(), clusters.collect())
+}

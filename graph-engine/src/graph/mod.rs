@@ -1,0 +1,141 @@
+//! From a description to a validated, immutable graph.
+
+mod builder;
+mod check;
+mod compile;
+
+pub use builder::Builder;
+pub(crate) use compile::{Exit, JoinSpec, RouterFn, VertexSpec};
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::diagnostic::Diagnostic;
+use crate::name::Name;
+use crate::state::{FieldSet, State};
+use crate::task::{END, NodeIx};
+use crate::topology::Topology;
+
+/// A validated graph. It never changes, and cloning it copies one pointer.
+///
+/// ```
+/// use graph_engine::{END, Graph, START, Snap, State};
+///
+/// #[derive(State, Clone, Default)]
+/// struct Trip {
+///     city: String,
+/// }
+///
+/// async fn shout(trip: Snap<Trip>) -> TripUpdate {
+///     Trip::update().city(trip.city.to_uppercase())
+/// }
+///
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// let graph = Graph::<Trip>::builder("trip")
+///     .node("shout", shout)
+///     .edge(START, "shout")
+///     .edge("shout", END)
+///     .compile()
+///     .unwrap();
+/// let end = graph.runner().thread("guest-7").run(Trip::update().city("Oslo")).await.unwrap();
+/// assert_eq!(end.state.city, "OSLO");
+/// # });
+/// ```
+pub struct Graph<S: State>(Arc<Inner<S>>);
+
+pub(crate) struct Inner<S: State> {
+    pub(crate) name: Name,
+    pub(crate) initial: S,
+    /// In name order, so that index order is merge order.
+    pub(crate) vertices: Vec<VertexSpec<S>>,
+    pub(crate) names: Arc<[Name]>,
+    pub(crate) index: BTreeMap<Name, NodeIx>,
+    pub(crate) start: Exit<S>,
+    pub(crate) joins: Vec<JoinSpec>,
+    pub(crate) clusters: Vec<ClusterSpec>,
+    /// Fields with one writer a super-step.
+    pub(crate) single: FieldSet,
+    pub(crate) topology: Topology,
+    pub(crate) warnings: Vec<Diagnostic>,
+}
+
+/// A cluster by indices.
+pub(crate) struct ClusterSpec {
+    pub(crate) name: Name,
+    pub(crate) entry: NodeIx,
+    pub(crate) parent: Option<usize>,
+}
+
+impl<S: State> Graph<S> {
+    pub(crate) fn from_inner(inner: Inner<S>) -> Self {
+        Self(Arc::new(inner))
+    }
+
+    /// Begins the description of a graph whose threads start from `S::default()`.
+    pub fn builder(name: impl Into<Name>) -> Builder<S>
+    where
+        S: Default,
+    {
+        Builder::new(name.into(), S::default())
+    }
+
+    /// Begins the description of a graph whose threads start from this state.
+    pub fn starting_from(name: impl Into<Name>, initial: S) -> Builder<S> {
+        Builder::new(name.into(), initial)
+    }
+
+    /// The graph's name.
+    #[must_use]
+    pub fn name(&self) -> &Name {
+        &self.0.name
+    }
+
+    /// The declared shape: what diagrams are made from.
+    #[must_use]
+    pub fn topology(&self) -> &Topology {
+        &self.0.topology
+    }
+
+    /// What `compile()` found odd but not wrong.
+    #[must_use]
+    pub fn warnings(&self) -> &[Diagnostic] {
+        &self.0.warnings
+    }
+
+    pub(crate) fn inner(&self) -> &Arc<Inner<S>> {
+        &self.0
+    }
+}
+
+impl<S: State> Inner<S> {
+    pub(crate) fn at(&self, node: NodeIx) -> &VertexSpec<S> {
+        &self.vertices[node.at()]
+    }
+
+    pub(crate) fn name_of(&self, node: NodeIx) -> &Name {
+        &self.names[node.at()]
+    }
+
+    /// The node of that name; `None` is the end of a branch.
+    pub(crate) fn target(&self, name: &str) -> Option<Option<NodeIx>> {
+        if name == END { Some(None) } else { self.index.get(name).map(|ix| Some(*ix)) }
+    }
+
+    /// Whether a cluster is one of those around a node.
+    pub(crate) fn encloses(&self, cluster: usize, node: NodeIx) -> bool {
+        std::iter::successors(self.at(node).cluster, |at| self.clusters[*at].parent).any(|at| at == cluster)
+    }
+}
+
+impl<S: State> Clone for Graph<S> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<S: State> fmt::Debug for Graph<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Graph").field("name", &self.0.name).field("nodes", &self.0.names).finish_non_exhaustive()
+    }
+}

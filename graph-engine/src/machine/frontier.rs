@@ -1,0 +1,116 @@
+//! The tasks of the super-step at hand, what waits beside them, and scratch that is kept between steps.
+
+use std::sync::Arc;
+
+use super::joins::Joins;
+use super::outcome::TaskOutcome;
+use crate::error::RunError;
+use crate::graph::Inner;
+use crate::reply::Reply;
+use crate::state::State;
+use crate::task::{Extra, Goto, NodeIx, Payload};
+
+/// One task of the frontier and, once it has run, what came back. Its index is its rank.
+pub(crate) struct Slot<S: State> {
+    pub(crate) node: NodeIx,
+    pub(super) attempt: u32,
+    /// Stays of this task, for a node that is in no cluster.
+    pub(super) stays: u32,
+    /// It was sent, so it is never merged with another task of the same node.
+    pub(super) sent: bool,
+    pub(super) running: bool,
+    pub(super) payload: Option<Payload>,
+    pub(super) extra: Option<Arc<Extra>>,
+    pub(super) done: Option<TaskOutcome<S>>,
+}
+
+impl<S: State> Slot<S> {
+    pub(super) fn plain(node: NodeIx) -> Self {
+        Self { node, attempt: 1, stays: 0, sent: false, running: false, payload: None, extra: None, done: None }
+    }
+
+    pub(super) fn sent(node: NodeIx, payload: Option<Payload>) -> Self {
+        Self { sent: true, payload, ..Self::plain(node) }
+    }
+
+    /// A waiting plain task that is nothing but its node's name.
+    pub(super) fn is_bare(&self) -> bool {
+        !self.sent && self.done.is_none() && self.extra.is_none() && self.payload.is_none() && self.stays == 0
+    }
+}
+
+pub(crate) struct Frontier<S: State> {
+    pub(crate) slots: Vec<Slot<S>>,
+    pub(super) joins: Joins,
+    /// Deferred tasks that wait: plain ones sorted by node, then sends in the order in which they were sent.
+    pub(super) deferred: Vec<Slot<S>>,
+    pub(crate) replies: Vec<Reply>,
+    /// Stays since each cluster was entered.
+    pub(super) stays: Vec<u32>,
+    pub(crate) completed: bool,
+    /// The error with which to stop after the commit.
+    pub(super) stop_with: Option<Box<RunError>>,
+    // Scratch.
+    pub(super) plain: Vec<Slot<S>>,
+    pub(super) sends: Vec<Slot<S>>,
+    pub(super) spent: Vec<Slot<S>>,
+    /// Per node: the pass in which it was scheduled, and what its router chose in which pass.
+    pub(super) scheduled: Vec<u64>,
+    pub(super) chosen: Vec<(u64, Option<Goto>)>,
+    /// Per cluster: the pass in which it last stayed.
+    pub(super) stayed: Vec<u64>,
+    pub(super) pass: u64,
+}
+
+impl<S: State> Frontier<S> {
+    pub(super) fn new(graph: &Inner<S>) -> Self {
+        let nodes = graph.vertices.len();
+        Self {
+            slots: Vec::new(),
+            joins: Joins::new(graph),
+            deferred: Vec::new(),
+            replies: Vec::new(),
+            stays: vec![0; graph.clusters.len()],
+            completed: false,
+            stop_with: None,
+            plain: Vec::new(),
+            sends: Vec::new(),
+            spent: Vec::new(),
+            scheduled: vec![0; nodes],
+            chosen: (0..nodes).map(|_| (0, None)).collect(),
+            stayed: vec![0; graph.clusters.len()],
+            pass: 0,
+        }
+    }
+
+    pub(crate) fn is_unfinished(&self) -> bool {
+        !self.slots.is_empty() || !self.deferred.is_empty()
+    }
+
+    /// What the last turn left behind is over: its replies were given, its waiting joins were reported.
+    pub(super) fn begin_turn(&mut self) {
+        self.replies.clear();
+        self.joins.reset();
+        self.stays.fill(0);
+    }
+
+    /// Whatever failed or was cancelled runs again, with all its attempts; stays count anew.
+    pub(super) fn forget_failures(&mut self) {
+        self.stays.fill(0);
+        for slot in &mut self.slots {
+            slot.stays = 0;
+            slot.attempt = 1;
+            if matches!(slot.done, Some(TaskOutcome::Failed(_) | TaskOutcome::Cancelled)) {
+                slot.done = None;
+            }
+        }
+    }
+
+    /// Drops everything that is unfinished.
+    pub(super) fn abandon(&mut self) {
+        self.slots.clear();
+        self.deferred.clear();
+        self.joins.reset();
+        self.stays.fill(0);
+    }
+}

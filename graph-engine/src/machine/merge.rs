@@ -1,0 +1,111 @@
+//! Conflicts, and the application of updates in task order.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use super::outcome::TaskOutcome;
+use super::Machine;
+use crate::error::{BoxError, RunError};
+use crate::panic::panic_text;
+use crate::state::{FieldSet, State};
+
+impl<S: State> Machine<S> {
+    /// Two tasks wrote one single-writer field, or wrote beside an overwrite. The results of all tasks that did are
+    /// dropped, so that proceeding runs exactly those again.
+    pub(super) fn check_conflicts(&mut self) -> Result<(), RunError> {
+        if self.frontier.slots.len() < 2 {
+            return Ok(());
+        }
+        let (mut seen, mut overwritten, mut clash) = (FieldSet::EMPTY, FieldSet::EMPTY, FieldSet::EMPTY);
+        for rank in 0..self.frontier.slots.len() {
+            let (wrote, over) = self.wrote(rank);
+            clash.insert(seen.and(wrote).and(self.graph.inner().single));
+            clash.insert(overwritten.and(wrote) | seen.and(over));
+            seen.insert(wrote);
+            overwritten.insert(over);
+        }
+        let Some(field) = clash.iter().next() else { return Ok(()) };
+        let writers = |fields: FieldSet| {
+            (0..self.frontier.slots.len()).filter(|rank| !self.wrote(*rank).0.and(fields).is_empty()).collect::<Vec<_>>()
+        };
+        let tasks = writers(FieldSet::of(field)).into_iter().map(|rank| self.task_ref(rank)).collect();
+        let name = self.shared.state.fields()[field].name.to_string();
+        for rank in writers(clash) {
+            self.frontier.slots[rank].done = None;
+        }
+        Err(RunError::WriteConflict { thread: self.thread(), step: self.step, field: name, tasks })
+    }
+
+    /// The fields that a finished task writes, and those of them that it overwrites.
+    fn wrote(&self, rank: usize) -> (FieldSet, FieldSet) {
+        let state = &self.shared.state;
+        match &self.frontier.slots[rank].done {
+            Some(TaskOutcome::Done(outcome)) => (state.written(&outcome.update), state.overwritten(&outcome.update)),
+            _ => (FieldSet::EMPTY, FieldSet::EMPTY),
+        }
+    }
+
+    /// Reducers into new values, then moves that can't fail. The slots keep empty updates, so that after a failed
+    /// router only the routing is left to do.
+    pub(super) fn merge(&mut self) -> Result<(), RunError> {
+        let mut slots = std::mem::take(&mut self.frontier.slots);
+        let updates = slots.iter_mut().filter_map(|slot| match &mut slot.done {
+            Some(TaskOutcome::Done(outcome)) => Some(&mut outcome.update),
+            _ => None,
+        });
+        let merged = self.apply(updates);
+        self.frontier.slots = slots;
+        merged
+    }
+
+    /// The input of a turn passes through the same rules.
+    pub(super) fn merge_input(&mut self, mut input: S::Update) -> Result<(), RunError> {
+        self.state_mut().reset_transient();
+        self.apply(std::iter::once(&mut input))
+    }
+
+    fn apply<'u>(&mut self, updates: impl Iterator<Item = &'u mut S::Update>) -> Result<(), RunError> {
+        // Reducers and `Append` may be the user's: a panic in one must not leave the process.
+        let state = self.state_mut();
+        let merged = catch_unwind(AssertUnwindSafe(|| {
+            let (mut written, mut whole) = (FieldSet::EMPTY, FieldSet::EMPTY);
+            let mut staged = S::Staged::default();
+            let mut ready = Vec::new();
+            // One update is the frequent case and needs no list.
+            let mut first: Option<&mut S::Update> = None;
+            for update in updates {
+                written.insert(state.written(update));
+                whole.insert(state.overwritten(update));
+                state.stage(&mut staged, update).map_err(BoxError::from)?;
+                match &first {
+                    None => first = Some(update),
+                    Some(_) => ready.push(update),
+                }
+            }
+            for update in first.into_iter().chain(ready) {
+                state.apply(std::mem::take(update));
+            }
+            state.settle(staged);
+            Ok((written, whole))
+        }));
+        let failed = match merged {
+            Ok(Ok((written, whole))) => {
+                self.dirty.insert(written);
+                self.whole.insert(whole);
+                return Ok(());
+            }
+            Ok(Err(error)) => error,
+            Err(panic) => format!("a reducer panicked: {}", panic_text(&*panic)).into(),
+        };
+        Err(RunError::Merge { thread: self.thread(), step: self.step, source: failed })
+    }
+
+    /// Every task of the step is over and has dropped its snapshot, so the state mostly has one owner here. Whoever
+    /// still keeps one costs a copy and sees the old state.
+    pub(super) fn state_mut(&mut self) -> &mut S {
+        if Arc::get_mut(&mut self.shared).is_none() {
+            self.report.copies += 1;
+        }
+        &mut Arc::make_mut(&mut self.shared).state
+    }
+}

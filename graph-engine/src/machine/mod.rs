@@ -1,0 +1,359 @@
+//! One thread as a pure machine: no clock, no random number, no I/O, no spawning, no await.
+//!
+//! A driver gives it an [`Answer`] and gets an [`Ask`]:
+//!
+//! ```text
+//! Start -> merge input, route from START -> Commit -> Run -> place outcomes -+- all done: merge, route -> Commit -> Run ..
+//!                                                                            +- else: Commit (pending) -> Stop
+//! ```
+//!
+//! Batch and commit go out full and come back with the answer, boxed, so that a steady state allocates nothing. What
+//! comes next is a function of the frontier alone: after a crash the machine is restored and told `Recover`.
+
+mod frontier;
+mod joins;
+mod merge;
+mod outcome;
+mod place;
+mod position;
+mod routing;
+
+pub(crate) use outcome::{Failure, TaskOutcome};
+pub(crate) use position::encode_outcome;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::error::{RunError, TaskFailure, TaskRef};
+use crate::graph::Graph;
+use crate::name::Name;
+use crate::report::RunReport;
+use crate::state::{FieldSet, State};
+use crate::store::{CheckpointId, Commit, IdPrefix, Tags};
+use crate::task::{Extra, NodeIx, Payload, Shared, TaskId, TurnContext};
+use frontier::Frontier;
+
+/// What the machine wants next: two words, whatever it carries.
+pub(crate) enum Ask<S: State> {
+    /// Start these tasks beside those that run; answer once a task failed or none is left.
+    Run(Box<Batch<S>>),
+    /// Make this durable; answer with the same commit.
+    Commit(Box<Commit>),
+    Stop(Box<Stopped>),
+}
+
+/// What the machine is told.
+pub(crate) enum Answer<S: State> {
+    Start(Start<S>),
+    Ran(Box<Batch<S>>),
+    Committed(Box<Commit>),
+}
+
+/// How a turn begins.
+pub(crate) enum Start<S: State> {
+    Input(S::Update),
+    /// After a failure, a cancellation or the step limit: runs what is unfinished.
+    Proceed,
+    /// Drops what is unfinished, and stops.
+    Abandon,
+    /// After a crash: the same turn goes on where the last commit left it.
+    Recover,
+}
+
+/// Goes out with tasks and comes back with outcomes, in any order.
+pub(crate) struct Batch<S: State> {
+    pub(crate) tasks: Vec<TaskSpec<S>>,
+    pub(crate) outcomes: Vec<(TaskId, TaskOutcome<S>)>,
+}
+
+impl<S: State> Default for Batch<S> {
+    fn default() -> Self {
+        Self { tasks: Vec::new(), outcomes: Vec::new() }
+    }
+}
+
+/// One attempt to be made. It owns one reference to the snapshot.
+pub(crate) struct TaskSpec<S> {
+    pub(crate) id: TaskId,
+    pub(crate) node: NodeIx,
+    pub(crate) attempt: u32,
+    /// How long to wait before it, after a failure.
+    pub(crate) wait: Duration,
+    pub(crate) remaining_steps: u64,
+    pub(crate) payload: Option<Payload>,
+    pub(crate) extra: Option<Arc<Extra>>,
+    pub(crate) shared: Arc<Shared<S>>,
+}
+
+/// Why the machine stopped.
+pub(crate) enum Stopped {
+    /// Nothing is left to run.
+    Done,
+    Cancelled,
+    Failed(RunError),
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Options {
+    pub(crate) step_limit: u64,
+    pub(crate) stay_limit: u32,
+    pub(crate) durable: bool,
+    /// From which the jitter of retries is derived.
+    pub(crate) seed: u64,
+}
+
+pub(crate) struct Machine<S: State> {
+    graph: Graph<S>,
+    options: Options,
+    shared: Arc<Shared<S>>,
+    /// Super-steps merged since the thread began, and when this turn began.
+    step: u64,
+    began: u64,
+    frontier: Frontier<S>,
+    report: RunReport,
+    // What the next commit must hold.
+    prefix: IdPrefix,
+    head: Option<CheckpointId>,
+    tags: Arc<Tags>,
+    dirty: FieldSet,
+    /// Fields that must be stored whole: never stored before, or overwritten.
+    whole: FieldSet,
+    marks: Vec<u64>,
+    // Recycled buffers.
+    batch: Option<Box<Batch<S>>>,
+    commit: Option<Box<Commit>>,
+}
+
+impl<S: State> Machine<S> {
+    /// The machine of a thread that has never run.
+    pub(crate) fn new(graph: Graph<S>, options: Options, turn: Arc<TurnContext>, tags: Arc<Tags>) -> Self {
+        let inner = graph.inner();
+        let fields = inner.initial.fields().len();
+        Self {
+            frontier: Frontier::new(inner),
+            prefix: IdPrefix::new(&turn.thread, &turn.namespace, &turn.turn),
+            shared: Arc::new(Shared { state: inner.initial.clone(), turn }),
+            options,
+            step: 0,
+            began: 0,
+            report: RunReport::default(),
+            head: None,
+            tags,
+            dirty: FieldSet::EMPTY,
+            whole: (0..fields).fold(FieldSet::EMPTY, |set, field| set | FieldSet::of(field)),
+            marks: vec![0; fields],
+            batch: None,
+            commit: None,
+            graph,
+        }
+    }
+
+    pub(crate) fn snapshot(&self) -> &Arc<Shared<S>> {
+        &self.shared
+    }
+
+    pub(crate) fn head(&self) -> Option<CheckpointId> {
+        self.head
+    }
+
+    pub(crate) fn step(&self) -> u64 {
+        self.step
+    }
+
+    pub(crate) fn frontier(&self) -> &Frontier<S> {
+        &self.frontier
+    }
+
+    pub(crate) fn take_report(&mut self) -> RunReport {
+        self.report.waiting_joins = self.frontier.joins.waiting(self.graph.inner());
+        std::mem::take(&mut self.report)
+    }
+
+    fn thread(&self) -> Name {
+        self.shared.turn.thread.clone()
+    }
+
+    pub(crate) fn next(&mut self, answer: Answer<S>) -> Ask<S> {
+        match answer {
+            Answer::Start(start) => self.start(start),
+            Answer::Ran(batch) => self.ran(batch),
+            Answer::Committed(commit) => {
+                self.head = Some(commit.id);
+                self.commit = Some(commit);
+                self.advance()
+            }
+        }
+    }
+
+    fn start(&mut self, start: Start<S>) -> Ask<S> {
+        match start {
+            Start::Recover => return self.advance(),
+            Start::Input(_) if self.frontier.completed => {
+                return fail(RunError::Completed { thread: self.thread() });
+            }
+            Start::Input(_) if self.frontier.is_unfinished() => {
+                return fail(RunError::Unfinished { thread: self.thread(), pending: self.pending() });
+            }
+            Start::Proceed if !self.frontier.is_unfinished() => {
+                return fail(RunError::NothingToProceed { thread: self.thread() });
+            }
+            Start::Input(update) => {
+                self.frontier.begin_turn();
+                self.began = self.step;
+                if let Err(error) = self.merge_input(update).and_then(|()| self.enter()) {
+                    return fail(error);
+                }
+            }
+            Start::Abandon => self.frontier.abandon(),
+            Start::Proceed => {
+                self.state_mut().reset_transient();
+                self.frontier.forget_failures();
+                self.began = self.step;
+            }
+        }
+        self.commit()
+    }
+
+    /// Says what follows from the frontier alone; asked again it says the same.
+    fn advance(&mut self) -> Ask<S> {
+        if let Some(error) = self.frontier.stop_with.take() {
+            return fail(*error);
+        }
+        let (mut waiting, mut cancelled, mut failed) = (false, false, false);
+        for slot in &self.frontier.slots {
+            match &slot.done {
+                None => waiting = true,
+                Some(TaskOutcome::Done(_)) => {}
+                Some(TaskOutcome::Cancelled) => cancelled = true,
+                Some(TaskOutcome::Failed(_)) => failed = true,
+            }
+        }
+        // A failure beats a cancellation: the caller must learn of it.
+        if failed {
+            let failures = self.failures();
+            return fail(RunError::Step { thread: self.thread(), step: self.step, failures });
+        }
+        if cancelled {
+            return stop(Stopped::Cancelled);
+        }
+        if waiting {
+            return self.run();
+        }
+        if self.frontier.slots.is_empty() {
+            return stop(Stopped::Done);
+        }
+        self.finish_step()
+    }
+
+    fn run(&mut self) -> Ask<S> {
+        let made = self.step - self.began;
+        if made >= self.options.step_limit {
+            let (limit, step) = (self.options.step_limit, self.step);
+            return fail(RunError::StepLimit { thread: self.thread(), limit, step, pending: self.pending() });
+        }
+        let mut batch = self.batch.take().unwrap_or_default();
+        for rank in 0..self.frontier.slots.len() {
+            if self.frontier.slots[rank].done.is_none() {
+                self.report.tasks += 1;
+                let task = self.task(rank, Duration::ZERO);
+                batch.tasks.push(task);
+            }
+        }
+        Ask::Run(batch)
+    }
+
+    fn task(&mut self, rank: usize, wait: Duration) -> TaskSpec<S> {
+        self.report.attempts += 1;
+        let slot = &mut self.frontier.slots[rank];
+        slot.running = true;
+        TaskSpec {
+            id: TaskId { step: self.step, rank: rank_of(rank) },
+            node: slot.node,
+            attempt: slot.attempt,
+            wait,
+            remaining_steps: self.options.step_limit.saturating_sub(self.step - self.began + 1),
+            payload: slot.payload.clone(),
+            extra: slot.extra.clone(),
+            shared: self.shared.clone(),
+        }
+    }
+
+    /// Places outcomes by rank, whatever order they come in; failed attempts that may be tried again go out anew.
+    fn ran(&mut self, mut batch: Box<Batch<S>>) -> Ask<S> {
+        let mut outcomes = std::mem::take(&mut batch.outcomes);
+        for (id, outcome) in outcomes.drain(..) {
+            if let Some(retry) = self.place(id, outcome) {
+                batch.tasks.push(retry);
+            }
+        }
+        batch.outcomes = outcomes;
+        if !batch.tasks.is_empty() || self.frontier.slots.iter().any(|slot| slot.running) {
+            return Ask::Run(batch);
+        }
+        self.batch = Some(batch);
+        let complete = self.frontier.slots.iter().all(|slot| matches!(slot.done, Some(TaskOutcome::Done(_))));
+        if complete { self.advance() } else { self.commit() }
+    }
+
+    fn finish_step(&mut self) -> Ask<S> {
+        if let Err(conflict) = self.check_conflicts() {
+            return self.keep_and_fail(conflict);
+        }
+        if let Err(error) = self.merge() {
+            return fail(error);
+        }
+        match self.route() {
+            Ok(()) => {}
+            Err(error) => return self.keep_and_fail(error),
+        }
+        self.plan_next();
+        self.step += 1;
+        self.report.steps += 1;
+        self.commit()
+    }
+
+    /// Stops with an error after one commit of what the step has so far.
+    fn keep_and_fail(&mut self, error: RunError) -> Ask<S> {
+        self.frontier.stop_with = Some(Box::new(error));
+        self.commit()
+    }
+
+    pub(crate) fn pending(&self) -> Vec<Name> {
+        let graph = self.graph.inner();
+        let deferred = self.frontier.deferred.iter();
+        self.frontier.slots.iter().chain(deferred).map(|slot| graph.name_of(slot.node).clone()).collect()
+    }
+
+    fn task_ref(&self, rank: usize) -> TaskRef {
+        let node = self.graph.inner().name_of(self.frontier.slots[rank].node).clone();
+        TaskRef { node, id: TaskId { step: self.step, rank: rank_of(rank) } }
+    }
+
+    fn failures(&self) -> Vec<TaskFailure> {
+        let failed = self.frontier.slots.iter().enumerate().filter_map(|(rank, slot)| match &slot.done {
+            Some(TaskOutcome::Failed(failure)) => Some(TaskFailure {
+                task: self.task_ref(rank),
+                attempts: slot.attempt,
+                kind: failure.kind,
+                source: failure.source.clone(),
+            }),
+            _ => None,
+        });
+        failed.collect()
+    }
+}
+
+fn rank_of(rank: usize) -> u32 {
+    // A frontier of 2^32 tasks doesn't fit in memory.
+    u32::try_from(rank).unwrap_or(u32::MAX)
+}
+
+#[cold]
+fn stop<S: State>(stopped: Stopped) -> Ask<S> {
+    Ask::Stop(Box::new(stopped))
+}
+
+#[cold]
+fn fail<S: State>(error: RunError) -> Ask<S> {
+    stop(Stopped::Failed(error))
+}

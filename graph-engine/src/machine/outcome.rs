@@ -1,0 +1,50 @@
+//! What became of a task, as a value: no outer engine may retry a failure behind the machine's accounting.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::error::{BoxError, FaultKind, NodeError};
+use crate::state::State;
+use crate::task::Outcome;
+
+pub(crate) enum TaskOutcome<S: State> {
+    Done(Outcome<S>),
+    Failed(Box<Failure>),
+    Cancelled,
+}
+
+/// A failure, and the error itself as long as a retry policy may want to look at it.
+pub(crate) struct Failure {
+    pub(crate) kind: FaultKind,
+    pub(crate) source: Arc<BoxError>,
+    pub(crate) error: Option<NodeError>,
+}
+
+impl Failure {
+    /// Keeps the error for the policy's predicate.
+    pub(crate) fn new(error: NodeError) -> Box<Self> {
+        Box::new(Self { kind: error.kind(), source: Arc::new("".into()), error: Some(error) })
+    }
+
+    pub(crate) fn fatal(message: String) -> Box<Self> {
+        Box::new(Self { kind: FaultKind::Fatal, source: Arc::new(message.into()), error: None })
+    }
+
+    /// The failure for good: only what is reported stays.
+    pub(crate) fn settle(&mut self) {
+        if let Some(error) = self.error.take() {
+            let (kind, source) = error.into_parts();
+            (self.kind, self.source) = (kind, Arc::new(source));
+        }
+    }
+}
+
+impl<S: State> fmt::Debug for TaskOutcome<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Done(outcome) => outcome.fmt(f),
+            Self::Failed(failure) => write!(f, "Failed({})", failure.source),
+            Self::Cancelled => f.write_str("Cancelled"),
+        }
+    }
+}

@@ -1,0 +1,367 @@
+//! What a checkpoint says besides the fields: the frontier and everything else that decides what comes next.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::frontier::Slot;
+use super::outcome::TaskOutcome;
+use super::{Ask, Machine, fail};
+use crate::error::RunError;
+use crate::graph::Inner;
+use crate::name::Name;
+use crate::reply::Reply;
+use crate::state::{CodecError, Encoding, FieldSet, State};
+use crate::store::{Commit, FieldRow, Stored};
+use crate::task::{END, Extra, Goto, Hop, Outcome, Payload, Rare, Target};
+
+/// The form of positions; a reader refuses any other.
+const VERSION: u32 = 1;
+
+#[derive(Serialize, Deserialize)]
+struct Position<'a> {
+    version: u32,
+    step: u64,
+    began: u64,
+    next: Vec<SlotRow<'a>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    deferred: Vec<SlotRow<'a>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    joins: Vec<JoinRow<'a>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    stays: Vec<(Cow<'a, str>, u32)>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    replies: Vec<Reply>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    completed: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+struct SlotRow<'a> {
+    node: Cow<'a, str>,
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    attempt: u32,
+    #[serde(default, skip_serializing_if = "is_default")]
+    stays: u32,
+    #[serde(default, skip_serializing_if = "is_default")]
+    sent: bool,
+    /// In a list of one, because a payload may itself be null.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    payload: Option<[Box<RawValue>; 1]>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    feedback: Vec<Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    done: Option<OutcomeRow>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct JoinRow<'a> {
+    to: Cow<'a, str>,
+    arrived: Vec<Cow<'a, str>>,
+}
+
+/// The result of a finished task whose step is not finished.
+#[derive(Serialize, Deserialize)]
+struct OutcomeRow {
+    update: Box<RawValue>,
+    next: NextRow,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum NextRow {
+    Declared,
+    Many(Vec<HopRow>),
+    Stay(Option<Value>),
+    Direct(Value),
+    Finish(Value),
+}
+
+#[derive(Serialize, Deserialize)]
+struct HopRow {
+    to: Name,
+    #[serde(default, skip_serializing_if = "is_default")]
+    sent: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    payload: Option<[Box<RawValue>; 1]>,
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn is_one(n: &u32) -> bool {
+    *n == 1
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+fn frontier_error(source: serde_json::Error) -> CodecError {
+    CodecError::Encode { field: "(frontier)".into(), source }
+}
+
+fn payload_row(payload: Option<&Payload>) -> Result<Option<[Box<RawValue>; 1]>, CodecError> {
+    payload.map(|payload| payload.to_json().map(|json| [json])).transpose().map_err(frontier_error)
+}
+
+impl OutcomeRow {
+    fn of<S: State>(state: &S, outcome: &Outcome<S>) -> Result<Self, CodecError> {
+        let mut update = Vec::new();
+        state.encode_update(&outcome.update, &mut update)?;
+        let hop = |hop: &Hop| {
+            let payload = payload_row(hop.send.as_ref().and_then(Option::as_ref))?;
+            Ok(HopRow { to: hop.to.name().into(), sent: hop.send.is_some(), payload })
+        };
+        let next = match &outcome.goto {
+            Goto::Declared => NextRow::Declared,
+            Goto::Go(to) => NextRow::Many(vec![HopRow { to: to.name.into(), sent: false, payload: None }]),
+            Goto::Rare(rare) => match &**rare {
+                Rare::Many(hops) => NextRow::Many(hops.iter().map(hop).collect::<Result<_, CodecError>>()?),
+                Rare::Stay(feedback) => NextRow::Stay(feedback.clone()),
+                Rare::Direct(reply) => NextRow::Direct(reply.clone()),
+                Rare::Finish(reply) => NextRow::Finish(reply.clone()),
+                // Such an outcome became a failure when it was placed.
+                Rare::Invalid(_) => NextRow::Declared,
+            },
+        };
+        Ok(Self { update: serde_json::from_slice(&update).map_err(frontier_error)?, next })
+    }
+
+    fn into_outcome<S: State>(self, state: &S) -> Result<Outcome<S>, String> {
+        let update = state.decode_update(self.update.get().as_bytes()).map_err(|e| e.to_string())?;
+        let hop = |row: HopRow| {
+            let payload = row.payload.map(|[json]| Payload::stored(json));
+            Hop { to: Target::Named(row.to), send: row.sent.then_some(payload) }
+        };
+        let goto = match self.next {
+            NextRow::Declared => Goto::Declared,
+            NextRow::Many(hops) => Goto::rare(Rare::Many(hops.into_iter().map(hop).collect())),
+            NextRow::Stay(feedback) => Goto::rare(Rare::Stay(feedback)),
+            NextRow::Direct(reply) => Goto::rare(Rare::Direct(reply)),
+            NextRow::Finish(reply) => Goto::rare(Rare::Finish(reply)),
+        };
+        Ok(Outcome { update, goto })
+    }
+}
+
+/// The result of one finished task as a store keeps it.
+pub(crate) fn encode_outcome<S: State>(state: &S, outcome: &Outcome<S>) -> Result<Vec<u8>, CodecError> {
+    serde_json::to_vec(&OutcomeRow::of(state, outcome)?).map_err(frontier_error)
+}
+
+impl<S: State> Machine<S> {
+    /// Asks for a commit of the changed fields and the position, or goes on when nothing is durable.
+    pub(super) fn commit(&mut self) -> Ask<S> {
+        if !self.options.durable {
+            return self.advance();
+        }
+        let mut commit = self.commit.take().unwrap_or_default();
+        match self.encode(&mut commit) {
+            Ok(()) => Ask::Commit(commit),
+            Err(source) => fail(RunError::Encode { thread: self.thread(), step: self.step, source }),
+        }
+    }
+
+    fn encode(&mut self, commit: &mut Commit) -> Result<(), CodecError> {
+        commit.fields.clear();
+        commit.bytes.clear();
+        commit.parent = self.head;
+        commit.id = self.prefix.id(self.head, self.step);
+        commit.step = self.step;
+        commit.fork = false;
+        if commit.turn != self.shared.turn.turn {
+            commit.turn = self.shared.turn.turn.clone();
+            commit.tags = self.tags.clone();
+        }
+        let state = &self.shared.state;
+        for index in std::mem::take(&mut self.dirty).iter() {
+            let field = &state.fields()[index];
+            if field.transient {
+                continue;
+            }
+            let start = commit.bytes.len();
+            let since = (!self.whole.contains(index)).then_some(self.marks[index]);
+            let encoding = state.encode(index, since, &mut commit.bytes)?;
+            let from = if encoding == Encoding::Delta { self.marks[index] } else { 0 };
+            self.marks[index] = state.mark(index);
+            self.whole = self.whole.without(FieldSet::of(index));
+            let (items, bytes) = (from..self.marks[index], start..commit.bytes.len());
+            commit.fields.push(FieldRow { name: field.name.clone(), encoding, items, bytes });
+        }
+        self.encode_position(&mut commit.bytes)
+    }
+
+    /// The frequent case (plain waiting tasks and nothing else) goes straight into the buffer.
+    fn encode_position(&self, out: &mut Vec<u8>) -> Result<(), CodecError> {
+        let frontier = &self.frontier;
+        let quiet = frontier.deferred.is_empty()
+            && frontier.replies.is_empty()
+            && !frontier.completed
+            && frontier.joins.is_quiet()
+            && frontier.stays.iter().all(|stays| *stays == 0)
+            && frontier.slots.iter().all(|slot| slot.is_bare() && slot.attempt == 1);
+        if !quiet {
+            return serde_json::to_writer(out, &self.position()?).map_err(frontier_error);
+        }
+        let number = |out: &mut Vec<u8>, n: u64| serde_json::to_writer(&mut *out, &n).map_err(frontier_error);
+        out.extend_from_slice(b"{\"version\":");
+        number(out, VERSION.into())?;
+        out.extend_from_slice(b",\"step\":");
+        number(out, self.step)?;
+        out.extend_from_slice(b",\"began\":");
+        number(out, self.began)?;
+        out.extend_from_slice(b",\"next\":[");
+        for (at, slot) in frontier.slots.iter().enumerate() {
+            out.extend_from_slice(if at == 0 { b"{\"node\":" } else { b",{\"node\":" });
+            let name = self.graph.inner().name_of(slot.node).as_str();
+            serde_json::to_writer(&mut *out, name).map_err(frontier_error)?;
+            out.push(b'}');
+        }
+        out.extend_from_slice(b"]}");
+        Ok(())
+    }
+
+    fn position(&self) -> Result<Position<'_>, CodecError> {
+        let (graph, frontier) = (self.graph.inner(), &self.frontier);
+        let rows = |slots: &'_ [Slot<S>]| {
+            slots.iter().map(|slot| slot_row(graph, &self.shared.state, slot)).collect::<Result<_, CodecError>>()
+        };
+        let joins = frontier.joins.seen().map(|(join, bits)| {
+            let join = &graph.joins[join];
+            let arrived = bits.map(|bit| Cow::Borrowed(graph.name_of(join.sources[bit]).as_str()));
+            JoinRow { to: Cow::Borrowed(graph.name_of(join.to)), arrived: arrived.collect() }
+        });
+        let stays = frontier.stays.iter().zip(&graph.clusters).filter(|(stays, _)| **stays > 0);
+        Ok(Position {
+            version: VERSION,
+            step: self.step,
+            began: self.began,
+            next: rows(&frontier.slots)?,
+            deferred: rows(&frontier.deferred)?,
+            joins: joins.collect(),
+            stays: stays.map(|(stays, cluster)| (Cow::Borrowed(cluster.name.as_str()), *stays)).collect(),
+            replies: frontier.replies.clone(),
+            completed: frontier.completed,
+        })
+    }
+
+    /// Brings a new machine to where a checkpoint left the thread, with results that were saved since.
+    pub(crate) fn restore(&mut self, stored: Stored) -> Result<(), RunError> {
+        let thread = self.thread();
+        self.load(stored).map_err(|why| RunError::Restore { thread, why })
+    }
+
+    fn load(&mut self, stored: Stored) -> Result<(), String> {
+        let id = stored.info.id;
+        let state = &mut Arc::make_mut(&mut self.shared).state;
+        for segment in &stored.fields {
+            let field = state.fields().iter().position(|field| field.name == segment.name && !field.transient);
+            match field {
+                Some(field) => state
+                    .decode(field, segment.encoding, &segment.bytes)
+                    .map_err(|e| format!("checkpoint {id}: {e}"))?,
+                None => {
+                    let warning = format!("the state has no field `{}` any more; what was stored is ignored", segment.name);
+                    if !self.report.warnings.contains(&warning) {
+                        self.report.warnings.push(warning);
+                    }
+                }
+            }
+        }
+        for segment in &stored.fields {
+            if let Some(field) = state.fields().iter().position(|field| field.name == segment.name) {
+                self.marks[field] = state.mark(field);
+                self.whole = self.whole.without(FieldSet::of(field));
+            }
+        }
+        let position: Position<'_> =
+            serde_json::from_slice(&stored.position).map_err(|e| format!("checkpoint {id}: its position: {e}"))?;
+        if position.version != VERSION {
+            let version = position.version;
+            return Err(format!("checkpoint {id} has format {version}, this version reads {VERSION}"));
+        }
+        self.take_position(position).map_err(|why| format!("checkpoint {id}: {why}"))?;
+        self.head = Some(id);
+        for (task, bytes) in stored.saved.iter().filter(|(task, _)| task.step == self.step) {
+            let row: OutcomeRow =
+                serde_json::from_slice(bytes).map_err(|e| format!("the saved result of task {task}: {e}"))?;
+            let outcome = row.into_outcome(&self.shared.state)?;
+            if let Some(slot) = self.frontier.slots.get_mut(task.rank as usize) {
+                slot.done.get_or_insert(TaskOutcome::Done(outcome));
+            }
+        }
+        Ok(())
+    }
+
+    fn take_position(&mut self, position: Position<'_>) -> Result<(), String> {
+        let graph = self.graph.clone();
+        let graph = graph.inner();
+        (self.step, self.began) = (position.step, position.began);
+        self.frontier.replies = position.replies;
+        self.frontier.completed = position.completed;
+        for (rows, deferred) in [(position.next, false), (position.deferred, true)] {
+            for row in rows {
+                let slot = slot_of(graph, &self.shared.state, row)?;
+                if deferred { self.frontier.deferred.push(slot) } else { self.frontier.slots.push(slot) }
+            }
+        }
+        for row in position.joins {
+            let known = graph.joins.iter().enumerate().find(|(_, join)| {
+                *graph.name_of(join.to) == *row.to
+                    && row.arrived.iter().all(|name| join.sources.iter().any(|ix| *graph.name_of(*ix) == **name))
+            });
+            let Some((at, join)) = known else {
+                self.report.warnings.push(format!("the graph has no join to `{}` any more; its arrivals are ignored", row.to));
+                continue;
+            };
+            for (bit, source) in join.sources.iter().enumerate() {
+                if row.arrived.iter().any(|name| *graph.name_of(*source) == **name) {
+                    self.frontier.joins.arrive(at, bit);
+                }
+            }
+        }
+        for (name, stays) in position.stays {
+            if let Some(cluster) = graph.clusters.iter().position(|cluster| *cluster.name == *name) {
+                self.frontier.stays[cluster] = stays;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn slot_row<'a, S: State>(graph: &'a Inner<S>, state: &S, slot: &Slot<S>) -> Result<SlotRow<'a>, CodecError> {
+    let done = match &slot.done {
+        Some(TaskOutcome::Done(outcome)) => Some(OutcomeRow::of(state, outcome)?),
+        // What failed or was cancelled runs again.
+        Some(TaskOutcome::Failed(_) | TaskOutcome::Cancelled) | None => None,
+    };
+    Ok(SlotRow {
+        node: Cow::Borrowed(graph.name_of(slot.node)),
+        attempt: slot.attempt,
+        stays: slot.stays,
+        sent: slot.sent,
+        payload: payload_row(slot.payload.as_ref())?,
+        feedback: slot.extra.as_ref().map_or_else(Vec::new, |extra| extra.feedback.clone()),
+        done,
+    })
+}
+
+fn slot_of<S: State>(graph: &Inner<S>, state: &S, row: SlotRow<'_>) -> Result<Slot<S>, String> {
+    let node = graph.target(&row.node).flatten().filter(|_| row.node != END);
+    let node = node.ok_or_else(|| format!("node `{}` would run next, but the graph has none of that name", row.node))?;
+    let extra = (!row.feedback.is_empty()).then(|| Arc::new(Extra { feedback: row.feedback }));
+    Ok(Slot {
+        attempt: row.attempt,
+        stays: row.stays,
+        sent: row.sent,
+        payload: row.payload.map(|[json]| Payload::stored(json)),
+        extra,
+        done: row.done.map(|done| done.into_outcome(state)).transpose()?.map(TaskOutcome::Done),
+        ..Slot::plain(node)
+    })
+}

@@ -1,0 +1,84 @@
+//! What a turn did, in numbers.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::name::{Name, quoted};
+
+/// What one turn did: every end of a turn carries one.
+///
+/// ```
+/// use graph_engine::RunReport;
+///
+/// assert_eq!(RunReport::default().to_string(), "0 super-steps, 0 tasks, 0 attempts, 0 stays, 0 copies of the state");
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct RunReport {
+    /// Super-steps merged.
+    pub steps: u64,
+    /// Tasks scheduled.
+    pub tasks: u64,
+    /// Attempts started, the first of each task included.
+    pub attempts: u64,
+    /// Stays.
+    pub stays: u64,
+    /// Copies of the state that kept snapshots or readers of full states cost.
+    pub copies: u64,
+    /// Joins that still wait when the turn ends.
+    pub waiting_joins: Vec<WaitingJoin>,
+    /// What the turn found odd but not wrong.
+    pub warnings: Vec<String>,
+    /// Time from the start to the end of each node's attempts, summed.
+    pub node_time: BTreeMap<Name, Duration>,
+}
+
+/// A join that has seen only some of its sources.
+///
+/// ```
+/// use graph_engine::WaitingJoin;
+///
+/// let join = WaitingJoin::new("both", ["right"]);
+/// assert_eq!(join.to_string(), "join `both` waits for `right`");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct WaitingJoin {
+    /// The node that would run.
+    pub to: Name,
+    /// The sources that have not finished by their declared edges.
+    pub missing: Vec<Name>,
+}
+
+impl WaitingJoin {
+    /// A join to this node that waits for these.
+    pub fn new<N: Into<Name>>(to: impl Into<Name>, missing: impl IntoIterator<Item = N>) -> Self {
+        Self { to: to.into(), missing: missing.into_iter().map(Into::into).collect() }
+    }
+}
+
+impl fmt::Display for WaitingJoin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "join `{}` waits for {}", self.to, quoted(self.missing.iter().map(Name::as_str)))
+    }
+}
+
+impl fmt::Display for RunReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { steps, tasks, attempts, stays, copies, .. } = self;
+        write!(
+            f,
+            "{steps} super-steps, {tasks} tasks, {attempts} attempts, {stays} stays, {copies} copies of the state"
+        )?;
+        for join in &self.waiting_joins {
+            write!(f, "; {join}")?;
+        }
+        for warning in &self.warnings {
+            write!(f, "; {warning}")?;
+        }
+        Ok(())
+    }
+}

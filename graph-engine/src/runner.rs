@@ -1,0 +1,216 @@
+//! A graph with its store and what its nodes need: from here threads are opened.
+
+use std::fmt;
+use std::sync::Arc;
+
+use dashmap::DashMap;
+
+use crate::driver::{Parallel, Seams};
+use crate::error::RunError;
+use crate::graph::Graph;
+use crate::machine::Options;
+use crate::name::Name;
+use crate::state::State;
+use crate::store::CheckpointStore;
+use crate::task::Resources;
+use crate::thread::Thread;
+
+/// A graph with its store and resources. Cloning it copies one pointer; clones share which threads are busy.
+///
+/// ```
+/// use graph_engine::{Graph, MemoryStore, Res, START, State};
+///
+/// #[derive(State, Clone, Default)]
+/// struct Trip {
+///     hotels: usize,
+/// }
+///
+/// struct Catalogue(Vec<&'static str>);
+///
+/// async fn count(catalogue: Res<Catalogue>) -> TripUpdate {
+///     Trip::update().hotels(catalogue.0.len())
+/// }
+///
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// let graph = Graph::<Trip>::builder("trip").node("count", count).edge(START, "count").compile().unwrap();
+/// let runner = graph.runner().store(MemoryStore::new()).provide(Catalogue(vec!["Inn", "Palace"]));
+/// let end = runner.thread("guest-7").run(Trip::update()).await.unwrap();
+/// assert_eq!(end.state.hotels, 2);
+/// # });
+/// ```
+#[derive(Clone)]
+#[must_use = "a runner does nothing until a thread of it runs"]
+pub struct Runner<S: State>(Arc<Inner<S>>);
+
+struct Inner<S: State> {
+    graph: Graph<S>,
+    store: Option<Arc<dyn CheckpointStore>>,
+    resources: Resources,
+    seams: Seams,
+    parallel: Parallel,
+    step_limit: u64,
+    stay_limit: u32,
+    timings: bool,
+    /// Threads that have a turn in this process.
+    busy: Arc<DashMap<Name, ()>>,
+}
+
+impl<S: State> Clone for Inner<S> {
+    fn clone(&self) -> Self {
+        Self {
+            graph: self.graph.clone(),
+            store: self.store.clone(),
+            resources: self.resources.clone(),
+            seams: self.seams.clone(),
+            parallel: self.parallel,
+            step_limit: self.step_limit,
+            stay_limit: self.stay_limit,
+            timings: self.timings,
+            busy: self.busy.clone(),
+        }
+    }
+}
+
+/// Super-steps that a turn may make when nobody says otherwise.
+const STEP_LIMIT: u64 = 100;
+
+/// Stays since a cluster was entered when nobody says otherwise.
+const STAY_LIMIT: u32 = 10;
+
+impl<S: State> Graph<S> {
+    /// A runner without a store and resources.
+    pub fn runner(&self) -> Runner<S> {
+        Runner(Arc::new(Inner {
+            graph: self.clone(),
+            store: None,
+            resources: Resources::default(),
+            seams: Seams::default(),
+            parallel: Parallel::default(),
+            step_limit: STEP_LIMIT,
+            stay_limit: STAY_LIMIT,
+            timings: true,
+            busy: Arc::default(),
+        }))
+    }
+}
+
+impl<S: State> Runner<S> {
+    fn change(mut self, change: impl FnOnce(&mut Inner<S>)) -> Self {
+        change(Arc::make_mut(&mut self.0));
+        self
+    }
+
+    /// Keeps checkpoints here, so that threads remember their turns.
+    pub fn store(self, store: impl CheckpointStore) -> Self {
+        self.store_arc(Arc::new(store))
+    }
+
+    /// Keeps checkpoints in a store that others use too.
+    pub fn store_arc(self, store: Arc<dyn CheckpointStore>) -> Self {
+        self.change(|inner| inner.store = Some(store))
+    }
+
+    /// Gives nodes a resource, found by its type. The last one of a type counts.
+    pub fn provide<T: Send + Sync + 'static>(self, value: T) -> Self {
+        self.provide_arc(Arc::new(value))
+    }
+
+    /// Gives nodes a resource that is shared already, or that is a trait object.
+    pub fn provide_arc<T: ?Sized + Send + Sync + 'static>(self, value: Arc<T>) -> Self {
+        self.change(|inner| inner.resources.insert(value))
+    }
+
+    /// How many super-steps one turn may make (default 100, at least 1).
+    pub fn step_limit(self, limit: u64) -> Self {
+        self.change(|inner| inner.step_limit = limit.max(1))
+    }
+
+    /// How often a cluster may stay since it was entered (default 10).
+    pub fn stay_limit(self, limit: u32) -> Self {
+        self.change(|inner| inner.stay_limit = limit)
+    }
+
+    /// How several active tasks share the processor.
+    pub fn parallel(self, parallel: Parallel) -> Self {
+        self.change(|inner| inner.parallel = parallel)
+    }
+
+    /// Whether reports say how long nodes took (default yes; it reads the clock twice an attempt).
+    pub fn timings(self, on: bool) -> Self {
+        self.change(|inner| inner.timings = on)
+    }
+
+    /// Replaces clock, ids, spawning or the seed of jitter.
+    pub fn seams(self, seams: Seams) -> Self {
+        self.change(|inner| inner.seams = seams)
+    }
+
+    /// The conversation of that id. Nothing is read or stored before it runs.
+    #[must_use]
+    pub fn thread(&self, id: impl Into<Name>) -> Thread<S> {
+        Thread::new(self.clone(), id.into())
+    }
+
+    /// The graph.
+    #[must_use]
+    pub fn graph(&self) -> &Graph<S> {
+        &self.0.graph
+    }
+
+    pub(crate) fn checkpoints(&self) -> Option<&Arc<dyn CheckpointStore>> {
+        self.0.store.as_ref()
+    }
+
+    pub(crate) fn resources(&self) -> &Resources {
+        &self.0.resources
+    }
+
+    pub(crate) fn seams_ref(&self) -> &Seams {
+        &self.0.seams
+    }
+
+    pub(crate) fn parallel_mode(&self) -> Parallel {
+        self.0.parallel
+    }
+
+    pub(crate) fn measures(&self) -> bool {
+        self.0.timings
+    }
+
+    pub(crate) fn options(&self) -> Options {
+        let Inner { step_limit, stay_limit, store, seams, .. } = &*self.0;
+        Options { step_limit: *step_limit, stay_limit: *stay_limit, durable: store.is_some(), seed: seams.seed }
+    }
+
+    /// Takes a thread for one turn.
+    pub(crate) fn lease(&self, thread: &Name) -> Result<Lease, RunError> {
+        match self.0.busy.entry(thread.clone()) {
+            dashmap::Entry::Occupied(_) => Err(RunError::Busy { thread: thread.clone() }),
+            dashmap::Entry::Vacant(vacant) => {
+                vacant.insert(());
+                Ok(Lease { busy: self.0.busy.clone(), thread: thread.clone() })
+            }
+        }
+    }
+}
+
+impl<S: State> fmt::Debug for Runner<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Runner")
+            .field("graph", &self.0.graph)
+            .field("store", &self.0.store.is_some())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The right to run a turn of a thread; given back when it is dropped.
+pub(crate) struct Lease {
+    busy: Arc<DashMap<Name, ()>>,
+    thread: Name,
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        self.busy.remove(&self.thread);
+    }
+}

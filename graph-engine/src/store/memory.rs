@@ -1,0 +1,337 @@
+//! Checkpoints in the memory of this process: for tests, and for threads that need not outlive it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use dashmap::DashMap;
+
+use super::checkpoint::{CheckpointId, CheckpointInfo, Commit, FieldRow, Filter, Keep, Place, Segment, Stored, Tags};
+use super::CheckpointStore;
+use crate::error::StoreError;
+use crate::name::Name;
+use crate::state::Encoding;
+use crate::task::TaskId;
+
+/// Checkpoints in memory. Cloning it gives another handle to the same data.
+///
+/// ```
+/// use graph_engine::{Graph, MemoryStore, START, State};
+///
+/// #[derive(State, Clone, Default)]
+/// struct Trip {
+///     #[state(append)]
+///     cities: Vec<String>,
+/// }
+///
+/// async fn explore() {}
+///
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// let graph = Graph::<Trip>::builder("trip").node("explore", explore).edge(START, "explore").compile().unwrap();
+/// let runner = graph.runner().store(MemoryStore::new());
+/// let thread = runner.thread("guest-7");
+/// thread.run(Trip::update().cities(["Oslo"])).await.unwrap();
+/// let end = thread.run(Trip::update().cities(["Bergen"])).await.unwrap();
+/// assert_eq!(end.state.cities, ["Oslo", "Bergen"]);
+/// # });
+/// ```
+#[derive(Clone, Default)]
+pub struct MemoryStore {
+    threads: Arc<DashMap<Name, BTreeMap<Name, Rows>>>,
+}
+
+/// All checkpoints of one namespace. Rows only say where their bytes are, so that a commit allocates nothing of its
+/// own.
+#[derive(Clone, Default)]
+struct Rows {
+    rows: Vec<Row>,
+    fields: Vec<FieldRow>,
+    bytes: Vec<u8>,
+    head: Option<usize>,
+    saved: Vec<(CheckpointId, TaskId, Vec<u8>)>,
+}
+
+#[derive(Clone)]
+struct Row {
+    id: CheckpointId,
+    /// The parent's id, kept when the parent itself is pruned.
+    parent: Option<CheckpointId>,
+    parent_row: Option<usize>,
+    turn: Name,
+    step: u64,
+    time_ms: u64,
+    tags: Arc<Tags>,
+    fields: Range<usize>,
+    position: Range<usize>,
+}
+
+impl MemoryStore {
+    /// An empty store.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Bytes held for one thread, all namespaces together.
+    #[must_use]
+    pub fn bytes(&self, thread: &str) -> usize {
+        self.threads.get(thread).map_or(0, |spaces| spaces.values().map(|rows| rows.bytes.len()).sum())
+    }
+}
+
+impl fmt::Debug for MemoryStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MemoryStore").field("threads", &self.threads.len()).finish()
+    }
+}
+
+impl Rows {
+    fn find(&self, id: CheckpointId) -> Option<usize> {
+        self.rows.iter().rposition(|row| row.id == id)
+    }
+
+    fn at(&self, at: Option<CheckpointId>) -> Option<usize> {
+        at.map_or(self.head, |id| self.find(id))
+    }
+
+    fn commit(&mut self, thread: &str, commit: &Commit) -> Result<(), StoreError> {
+        let head = self.head.map(|at| self.rows[at].id);
+        if head != commit.parent || head == Some(commit.id) {
+            if let Some(known) = self.find(commit.id) {
+                return self.repeated(thread, known, commit);
+            }
+            if !commit.fork {
+                let show = |id: Option<CheckpointId>| id.map_or_else(|| "none".to_owned(), |id| id.to_string());
+                let why = format!("the head is {}, the commit follows {}", show(head), show(commit.parent));
+                return Err(StoreError::conflict(thread, why));
+            }
+        }
+        let parent_row = commit.parent.and_then(|id| self.find(id));
+        if parent_row.is_none() && commit.parent.is_some() {
+            return Err(StoreError::conflict(thread, "the parent of the commit is not stored"));
+        }
+        let (first, offset) = (self.fields.len(), self.bytes.len());
+        self.bytes.extend_from_slice(&commit.bytes);
+        self.fields.extend(commit.fields.iter().map(|row| FieldRow {
+            bytes: row.bytes.start + offset..row.bytes.end + offset,
+            ..row.clone()
+        }));
+        let position = self.bytes.len() - commit.position().len()..self.bytes.len();
+        self.rows.push(Row {
+            id: commit.id,
+            parent: commit.parent,
+            parent_row,
+            turn: commit.turn.clone(),
+            step: commit.step,
+            time_ms: commit.time_ms,
+            tags: commit.tags.clone(),
+            fields: first..self.fields.len(),
+            position,
+        });
+        self.head = Some(self.rows.len() - 1);
+        self.saved.clear();
+        Ok(())
+    }
+
+    /// A commit that is known already: the same content is a success, other content a conflict.
+    fn repeated(&self, thread: &str, known: usize, commit: &Commit) -> Result<(), StoreError> {
+        let row = &self.rows[known];
+        let fields = &self.fields[row.fields.clone()];
+        let same = row.parent == commit.parent
+            && self.bytes[row.position.clone()] == *commit.position()
+            && fields.len() == commit.fields.len()
+            && fields.iter().zip(&commit.fields).all(|(stored, new)| {
+                stored.name == new.name
+                    && stored.encoding == new.encoding
+                    && self.bytes[stored.bytes.clone()] == *commit.field_bytes(new)
+            });
+        if same { Ok(()) } else { Err(StoreError::conflict(thread, format!("checkpoint {} has other content", row.id))) }
+    }
+
+    /// The rows from a checkpoint back to the first one.
+    fn chain(&self, at: usize) -> impl Iterator<Item = usize> {
+        std::iter::successors(Some(at), |at| self.rows[*at].parent_row)
+    }
+
+    /// For each field of a checkpoint its base and the deltas after it, in order.
+    fn segments(&self, at: usize) -> Vec<&FieldRow> {
+        let mut complete: Vec<&str> = Vec::new();
+        let mut found: Vec<&FieldRow> = Vec::new();
+        for row in self.chain(at) {
+            for field in self.fields[self.rows[row].fields.clone()].iter().rev() {
+                if complete.contains(&&*field.name) {
+                    continue;
+                }
+                found.push(field);
+                if field.encoding == Encoding::Base {
+                    complete.push(&field.name);
+                }
+            }
+        }
+        found.reverse();
+        found
+    }
+
+    fn segment(&self, row: &FieldRow) -> Segment {
+        Segment {
+            name: row.name.clone(),
+            encoding: row.encoding,
+            items: row.items.clone(),
+            bytes: self.bytes[row.bytes.clone()].to_vec(),
+        }
+    }
+
+    fn info(&self, at: usize) -> CheckpointInfo {
+        let Row { id, parent, turn, step, time_ms, tags, .. } = &self.rows[at];
+        CheckpointInfo {
+            id: *id,
+            parent: *parent,
+            turn: turn.clone(),
+            step: *step,
+            time_ms: *time_ms,
+            tags: (**tags).clone(),
+        }
+    }
+
+    fn prune(&mut self, keep: Keep) -> u64 {
+        let Some(head) = self.head else { return 0 };
+        let newest: Vec<usize> = match keep {
+            Keep::Last(count) => self.chain(head).take(count.max(1)).collect(),
+            Keep::Since(_) => vec![head],
+        };
+        let kept: Vec<usize> = (0..self.rows.len())
+            .filter(|at| {
+                *at == head
+                    || match keep {
+                        Keep::Last(_) => newest.contains(at),
+                        Keep::Since(time) => self.rows[*at].time_ms >= time,
+                    }
+            })
+            .collect();
+        let mut pruned = Self { saved: std::mem::take(&mut self.saved), ..Self::default() };
+        for at in &kept {
+            let row = &self.rows[*at];
+            // A row whose parent goes takes over all that its chain says of the fields.
+            let parent_row = row.parent_row.and_then(|parent| kept.binary_search(&parent).ok());
+            let fields = match parent_row {
+                Some(_) => self.fields[row.fields.clone()].iter().collect(),
+                None => self.segments(*at),
+            };
+            let first = pruned.fields.len();
+            for field in fields {
+                let start = pruned.bytes.len();
+                pruned.bytes.extend_from_slice(&self.bytes[field.bytes.clone()]);
+                pruned.fields.push(FieldRow { bytes: start..pruned.bytes.len(), ..field.clone() });
+            }
+            let start = pruned.bytes.len();
+            pruned.bytes.extend_from_slice(&self.bytes[row.position.clone()]);
+            pruned.rows.push(Row {
+                parent_row,
+                fields: first..pruned.fields.len(),
+                position: start..pruned.bytes.len(),
+                ..row.clone()
+            });
+        }
+        pruned.head = kept.binary_search(&head).ok();
+        let dropped = self.rows.len() - kept.len();
+        *self = pruned;
+        dropped as u64
+    }
+}
+
+#[async_trait::async_trait]
+impl CheckpointStore for MemoryStore {
+    fn outlives_process(&self) -> bool {
+        false
+    }
+
+    async fn commit(&self, place: &Place, commit: &Commit) -> Result<(), StoreError> {
+        if let Some(mut spaces) = self.threads.get_mut(&place.thread)
+            && let Some(rows) = spaces.get_mut(&place.namespace)
+        {
+            return rows.commit(&place.thread, commit);
+        }
+        let mut spaces = self.threads.entry(place.thread.clone()).or_default();
+        spaces.entry(place.namespace.clone()).or_default().commit(&place.thread, commit)
+    }
+
+    async fn save(&self, place: &Place, head: CheckpointId, task: TaskId, result: &[u8]) -> Result<(), StoreError> {
+        let mut spaces = self
+            .threads
+            .get_mut(&place.thread)
+            .ok_or_else(|| StoreError::conflict(&*place.thread, "the thread is not stored"))?;
+        let rows = spaces.entry(place.namespace.clone()).or_default();
+        if rows.head.map(|at| rows.rows[at].id) != Some(head) {
+            return Err(StoreError::conflict(&*place.thread, "the head moved"));
+        }
+        if !rows.saved.iter().any(|(at, id, _)| *at == head && *id == task) {
+            rows.saved.push((head, task, result.to_vec()));
+        }
+        Ok(())
+    }
+
+    async fn load(&self, place: &Place, at: Option<CheckpointId>) -> Result<Option<Stored>, StoreError> {
+        let Some(spaces) = self.threads.get(&place.thread) else { return Ok(None) };
+        let Some(rows) = spaces.get(&place.namespace) else { return Ok(None) };
+        let Some(at) = rows.at(at) else { return Ok(None) };
+        let info = rows.info(at);
+        let saved = rows.saved.iter().filter(|(id, ..)| *id == info.id).map(|(_, id, result)| (*id, result.clone()));
+        Ok(Some(Stored {
+            position: rows.bytes[rows.rows[at].position.clone()].to_vec(),
+            fields: rows.segments(at).into_iter().map(|row| rows.segment(row)).collect(),
+            saved: saved.collect(),
+            info,
+        }))
+    }
+
+    async fn field(
+        &self,
+        place: &Place,
+        at: Option<CheckpointId>,
+        field: &str,
+        range: Range<u64>,
+    ) -> Result<Vec<Segment>, StoreError> {
+        let Some(spaces) = self.threads.get(&place.thread) else { return Ok(Vec::new()) };
+        let Some(rows) = spaces.get(&place.namespace) else { return Ok(Vec::new()) };
+        let Some(at) = rows.at(at) else { return Ok(Vec::new()) };
+        let wanted = |row: &&FieldRow| {
+            // A field that doesn't count its items is one segment, whatever the range.
+            row.name == field && (row.items.is_empty() || (row.items.start < range.end && range.start < row.items.end))
+        };
+        Ok(rows.segments(at).into_iter().filter(wanted).map(|row| rows.segment(row)).collect())
+    }
+
+    async fn list(&self, place: &Place, filter: &Filter) -> Result<Vec<CheckpointInfo>, StoreError> {
+        let Some(spaces) = self.threads.get(&place.thread) else { return Ok(Vec::new()) };
+        let Some(rows) = spaces.get(&place.namespace) else { return Ok(Vec::new()) };
+        let end = filter.before.map_or(Some(rows.rows.len()), |id| rows.find(id)).unwrap_or(0);
+        let passing = (0..end).rev().filter(|at| {
+            let row = &rows.rows[*at];
+            filter.passes(&row.turn, row.step, &row.tags)
+        });
+        Ok(passing.take(filter.limit.unwrap_or(usize::MAX)).map(|at| rows.info(at)).collect())
+    }
+
+    async fn prune(&self, place: &Place, keep: Keep) -> Result<u64, StoreError> {
+        let Some(mut spaces) = self.threads.get_mut(&place.thread) else { return Ok(0) };
+        Ok(spaces.get_mut(&place.namespace).map_or(0, |rows| rows.prune(keep)))
+    }
+
+    async fn copy(&self, from: &str, to: &str) -> Result<(), StoreError> {
+        let Some(spaces) = self.threads.get(from).map(|spaces| spaces.clone()) else {
+            return Err(StoreError::conflict(from, "the thread is not stored"));
+        };
+        match self.threads.entry(to.into()) {
+            dashmap::Entry::Occupied(_) => Err(StoreError::conflict(to, "the thread exists already")),
+            dashmap::Entry::Vacant(vacant) => {
+                vacant.insert(spaces);
+                Ok(())
+            }
+        }
+    }
+
+    async fn delete(&self, thread: &str) -> Result<bool, StoreError> {
+        Ok(self.threads.remove(thread).is_some())
+    }
+}

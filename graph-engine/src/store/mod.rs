@@ -1,0 +1,71 @@
+//! Where checkpoints are kept.
+
+mod checkpoint;
+mod memory;
+
+pub use checkpoint::{CheckpointId, CheckpointInfo, Commit, FieldRow, Filter, Keep, Place, Segment, Stored, Tags};
+pub(crate) use checkpoint::IdPrefix;
+pub use memory::MemoryStore;
+
+use std::ops::Range;
+
+use crate::error::StoreError;
+use crate::task::TaskId;
+
+/// Keeps the checkpoints of threads.
+///
+/// # Contract
+/// - Every call names a thread and a namespace (empty for the thread itself, a path for a child graph); nothing of one
+///   is ever visible in another.
+/// - A commit is stored whole or not at all. It is known by its id: a second commit with the same id and content
+///   succeeds and changes nothing, with other content it is a [`StoreError::Conflict`].
+/// - A commit moves the head only if the head is the parent that it names, or if it is a declared fork; else it is a
+///   conflict and nothing is stored. So a stale writer is fenced and a repeated call is harmless.
+/// - Field rows are never changed. A base replaces what came before in its chain of parents, a delta is added to it.
+/// - Ids of threads are data: they are compared byte by byte and never become part of a query or path.
+///
+/// ```
+/// use graph_engine::{CheckpointStore, MemoryStore, Place};
+///
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// let store = MemoryStore::new();
+/// assert!(store.load(&Place::thread("guest-7"), None).await.unwrap().is_none());
+/// # });
+/// ```
+#[async_trait::async_trait]
+pub trait CheckpointStore: Send + Sync + 'static {
+    /// Whether what is stored survives the process. Only then is it worth saving the results of single tasks.
+    fn outlives_process(&self) -> bool;
+
+    /// Stores one checkpoint and makes it the head.
+    async fn commit(&self, place: &Place, commit: &Commit) -> Result<(), StoreError>;
+
+    /// Stores the result of one finished task of the unfinished super-step that follows `head`. The first result of a
+    /// task stands.
+    async fn save(&self, place: &Place, head: CheckpointId, task: TaskId, result: &[u8]) -> Result<(), StoreError>;
+
+    /// A checkpoint with all its fields and the results saved after it; the head if none is named.
+    async fn load(&self, place: &Place, at: Option<CheckpointId>) -> Result<Option<Stored>, StoreError>;
+
+    /// The segments of one field that touch a range of its items, as of a checkpoint (the head if none is named).
+    async fn field(
+        &self,
+        place: &Place,
+        at: Option<CheckpointId>,
+        field: &str,
+        range: Range<u64>,
+    ) -> Result<Vec<Segment>, StoreError>;
+
+    /// Checkpoints that pass the filter, the newest first.
+    async fn list(&self, place: &Place, filter: &Filter) -> Result<Vec<CheckpointInfo>, StoreError>;
+
+    /// Drops old checkpoints of a thread's namespace and returns how many. The head is always kept, and every kept
+    /// checkpoint stays whole.
+    async fn prune(&self, place: &Place, keep: Keep) -> Result<u64, StoreError>;
+
+    /// Copies a thread with all its namespaces to a new one.
+    async fn copy(&self, from: &str, to: &str) -> Result<(), StoreError>;
+
+    /// Deletes a thread with all its namespaces; `false` if there was none.
+    async fn delete(&self, thread: &str) -> Result<bool, StoreError>;
+}

@@ -1,0 +1,185 @@
+//! One conversation: it runs turns, and remembers them when the runner has a store.
+
+use std::fmt;
+
+use crate::error::{RunError, StoreError};
+use crate::machine::{Machine, Start};
+use crate::name::Name;
+use crate::reply::Reply;
+use crate::runner::Runner;
+use crate::state::State;
+use crate::store::{CheckpointId, CheckpointInfo, Filter, Place, Stored, Tags};
+use crate::task::Snap;
+use crate::turn::{Turn, turn_context};
+
+/// One conversation of a graph.
+///
+/// Without a store each run starts from the graph's initial state; with one it goes on where the last turn ended.
+///
+/// ```
+/// use graph_engine::{Graph, MemoryStore, START, State};
+///
+/// #[derive(State, Clone, Default)]
+/// struct Trip {
+///     #[state(append)]
+///     said: Vec<String>,
+/// }
+///
+/// async fn listen() {}
+///
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// let graph = Graph::<Trip>::builder("trip").node("listen", listen).edge(START, "listen").compile().unwrap();
+/// let thread = graph.runner().store(MemoryStore::new()).thread("guest-7");
+/// thread.run(Trip::update().said(["hello"])).await.unwrap();
+/// thread.run(Trip::update().said(["Oslo"])).await.unwrap();
+/// assert_eq!(thread.state().await.unwrap().state.said, ["hello", "Oslo"]);
+/// # });
+/// ```
+#[derive(Clone)]
+pub struct Thread<S: State> {
+    runner: Runner<S>,
+    id: Name,
+}
+
+/// Where a thread stands.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct ThreadState<S> {
+    /// The committed state.
+    pub state: Snap<S>,
+    /// The checkpoint it is from; `None` for a thread that never ran.
+    pub checkpoint: Option<CheckpointId>,
+    /// The nodes that would run next; empty when the last turn is over.
+    pub next: Vec<Name>,
+    /// The replies of the last turn.
+    pub replies: Vec<Reply>,
+    /// The thread was completed by a `finish`.
+    pub completed: bool,
+    /// Super-steps since the thread began.
+    pub step: u64,
+}
+
+impl<S: State> Thread<S> {
+    pub(crate) fn new(runner: Runner<S>, id: Name) -> Self {
+        Self { runner, id }
+    }
+
+    /// The thread's id.
+    #[must_use]
+    pub fn id(&self) -> &Name {
+        &self.id
+    }
+
+    /// A turn with new input, which passes through the same merge rules as every update.
+    pub fn run(&self, input: S::Update) -> Turn<S> {
+        self.turn(Start::Input(input))
+    }
+
+    /// A turn that goes on after a failure, a cancellation or the step limit: what finished is not run again.
+    pub fn proceed(&self) -> Turn<S> {
+        self.turn(Start::Proceed)
+    }
+
+    fn turn(&self, start: Start<S>) -> Turn<S> {
+        Turn::new(self.runner.clone(), self.id.clone(), start)
+    }
+
+    fn place(&self) -> Place {
+        Place::thread(&self.id)
+    }
+
+    fn store_error(&self, source: StoreError) -> RunError {
+        RunError::Store { thread: self.id.clone(), source }
+    }
+
+    /// Drops what is unfinished, so that new input is accepted. The merged state stays.
+    ///
+    /// # Errors
+    /// [`RunError::NoStore`] without a store, [`RunError::Busy`] while a turn runs, and what the store says.
+    pub async fn abandon(&self) -> Result<(), RunError> {
+        if self.runner.checkpoints().is_none() {
+            return Err(RunError::NoStore { thread: self.id.clone(), operation: "abandon" });
+        }
+        self.turn(Start::Abandon).await.map(|_| ()).map_err(|failed| *failed.error)
+    }
+
+    /// The committed state and what would come next.
+    ///
+    /// # Errors
+    /// [`RunError::NoStore`] without a store, and what the store says.
+    pub async fn state(&self) -> Result<ThreadState<S>, RunError> {
+        self.state_at(None).await
+    }
+
+    /// The same as of an earlier checkpoint.
+    ///
+    /// # Errors
+    /// As [`state`](Self::state); a checkpoint that is not stored is [`RunError::Restore`].
+    pub async fn state_at(&self, checkpoint: Option<CheckpointId>) -> Result<ThreadState<S>, RunError> {
+        let Some(store) = self.runner.checkpoints() else {
+            return Err(RunError::NoStore { thread: self.id.clone(), operation: "state" });
+        };
+        let stored = store.load(&self.place(), checkpoint).await.map_err(|source| self.store_error(source))?;
+        if let (None, Some(id)) = (&stored, checkpoint) {
+            return Err(RunError::Restore { thread: self.id.clone(), why: format!("checkpoint {id} is not stored") });
+        }
+        self.restored(stored)
+    }
+
+    fn restored(&self, stored: Option<Stored>) -> Result<ThreadState<S>, RunError> {
+        let graph = self.runner.graph().clone();
+        let context = turn_context(&graph, &self.id, Name::default());
+        let mut machine = Machine::new(graph, self.runner.options(), context.into(), Tags::new().into());
+        if let Some(stored) = stored {
+            machine.restore(stored)?;
+        }
+        Ok(ThreadState {
+            state: Snap::shared(machine.snapshot().clone()),
+            checkpoint: machine.head(),
+            next: machine.pending(),
+            replies: machine.frontier().replies.clone(),
+            completed: machine.frontier().completed,
+            step: machine.step(),
+        })
+    }
+
+    /// The thread's checkpoints that pass the filter, the newest first.
+    ///
+    /// # Errors
+    /// [`RunError::NoStore`] without a store, and what the store says.
+    pub async fn history(&self, filter: &Filter) -> Result<Vec<CheckpointInfo>, RunError> {
+        let Some(store) = self.runner.checkpoints() else {
+            return Err(RunError::NoStore { thread: self.id.clone(), operation: "history" });
+        };
+        store.list(&self.place(), filter).await.map_err(|source| self.store_error(source))
+    }
+
+    /// Deletes everything stored of the thread; `false` if there was nothing.
+    ///
+    /// # Errors
+    /// [`RunError::NoStore`] without a store, [`RunError::Busy`] while a turn runs, and what the store says.
+    pub async fn delete(&self) -> Result<bool, RunError> {
+        let Some(store) = self.runner.checkpoints() else {
+            return Err(RunError::NoStore { thread: self.id.clone(), operation: "delete" });
+        };
+        let _lease = self.runner.lease(&self.id)?;
+        store.delete(&self.id).await.map_err(|source| self.store_error(source))
+    }
+}
+
+impl<S: State> fmt::Debug for Thread<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Thread").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+impl<S> fmt::Debug for ThreadState<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ThreadState")
+            .field("checkpoint", &self.checkpoint)
+            .field("step", &self.step)
+            .field("next", &self.next)
+            .field("completed", &self.completed)
+            .finish_non_exhaustive()
+    }
+}
