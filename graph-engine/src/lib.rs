@@ -14,6 +14,8 @@ mod runner;
 mod state;
 mod store;
 mod task;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod thread;
 mod topology;
 mod turn;

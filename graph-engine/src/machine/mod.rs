@@ -57,6 +57,7 @@ pub(crate) enum Start<S: State> {
     /// Drops what is unfinished, and stops.
     Abandon,
     /// After a crash: the same turn goes on where the last commit left it.
+    #[cfg_attr(not(feature = "testing"), expect(dead_code, reason = "only drivers of tests restart a turn so far"))]
     Recover,
 }
 

@@ -38,7 +38,7 @@ pub struct Ctx {
 }
 
 impl Ctx {
-    pub(super) fn of<S>(task: &Task<S>) -> Self {
+    pub(crate) fn of<S>(task: &Task<S>) -> Self {
         Self {
             turn: task.shared.turn.clone(),
             id: task.id,

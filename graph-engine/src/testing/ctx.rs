@@ -1,0 +1,176 @@
+//! A `Ctx` for calling a node function by hand.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde::Serialize;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use crate::name::Name;
+use crate::task::{Ctx, Emitted, EmittedKind, Extra, NodeIx, Resources, Shared, Sink, Task, TaskId, TurnContext};
+
+/// Makes a [`Ctx`] without an engine.
+///
+/// ```
+/// use graph_engine::{Ctx, NodeError};
+///
+/// async fn explore(ctx: Ctx) -> Result<String, NodeError> {
+///     ctx.emit("looking").await?;
+///     Ok(ctx.feedback::<String>()?.unwrap_or_default())
+/// }
+///
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// let test = Ctx::test().feedback("name a city").attempt(2);
+/// let events = test.events();
+/// assert_eq!(explore(test.build()).await.unwrap(), "name a city");
+/// assert_eq!(events.custom(), ["looking"]);
+/// # });
+/// ```
+#[derive(Debug)]
+#[must_use = "call `build` to get the `Ctx`"]
+pub struct TestCtx {
+    node: Name,
+    step: u64,
+    attempt: u32,
+    remaining_steps: u64,
+    feedback: Vec<Value>,
+    cancel: CancellationToken,
+    events: TestEvents,
+}
+
+/// What a node emitted through a [`TestCtx`].
+///
+/// ```
+/// use graph_engine::Ctx;
+///
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// let test = Ctx::test();
+/// let events = test.events();
+/// test.build().token("Os").await;
+/// assert_eq!(events.tokens(), ["Os"]);
+/// # });
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct TestEvents(Arc<Recorder>);
+
+#[derive(Debug, Default)]
+struct Recorder(Mutex<(Vec<Value>, Vec<String>)>);
+
+impl Sink for Recorder {
+    fn emit(&self, event: Emitted) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        let mut both = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match event.kind {
+            EmittedKind::Custom(value) => both.0.push(value),
+            EmittedKind::Token(text) => both.1.push(text),
+        }
+        Box::pin(std::future::ready(()))
+    }
+}
+
+impl TestEvents {
+    /// Values that were emitted, in order.
+    #[must_use]
+    pub fn custom(&self) -> Vec<Value> {
+        self.0.0.lock().unwrap_or_else(PoisonError::into_inner).0.clone()
+    }
+
+    /// Pieces of text that were emitted, in order.
+    #[must_use]
+    pub fn tokens(&self) -> Vec<String> {
+        self.0.0.lock().unwrap_or_else(PoisonError::into_inner).1.clone()
+    }
+}
+
+impl Ctx {
+    /// Begins a `Ctx` for a test: first attempt of node `test` in super-step 0.
+    pub fn test() -> TestCtx {
+        TestCtx {
+            node: "test".into(),
+            step: 0,
+            attempt: 1,
+            remaining_steps: 99,
+            feedback: Vec::new(),
+            cancel: CancellationToken::new(),
+            events: TestEvents::default(),
+        }
+    }
+}
+
+impl TestCtx {
+    /// The node's name.
+    pub fn node(mut self, name: impl Into<Name>) -> Self {
+        self.node = name.into();
+        self
+    }
+
+    /// The super-step.
+    pub fn step(mut self, step: u64) -> Self {
+        self.step = step;
+        self
+    }
+
+    /// The attempt, from 1.
+    pub fn attempt(mut self, attempt: u32) -> Self {
+        self.attempt = attempt;
+        self
+    }
+
+    /// The steps that the turn may still make.
+    pub fn remaining_steps(mut self, steps: u64) -> Self {
+        self.remaining_steps = steps;
+        self
+    }
+
+    /// Adds the feedback of a stay.
+    ///
+    /// # Panics
+    /// If the value is not JSON.
+    pub fn feedback(mut self, value: impl Serialize) -> Self {
+        match serde_json::to_value(value) {
+            Ok(value) => self.feedback.push(value),
+            Err(error) => panic!("the feedback of a test is not JSON: {error}"),
+        }
+        self
+    }
+
+    /// The token that cancels the `Ctx`.
+    #[must_use]
+    pub fn cancellation(&self) -> CancellationToken {
+        self.cancel.clone()
+    }
+
+    /// What the node will have emitted.
+    #[must_use]
+    pub fn events(&self) -> TestEvents {
+        self.events.clone()
+    }
+
+    /// The `Ctx`. Events are recorded as long as [`events`](Self::events) are held.
+    #[must_use]
+    pub fn build(self) -> Ctx {
+        let sink: Arc<dyn Sink> = self.events.0.clone();
+        let turn = TurnContext {
+            thread: "test".into(),
+            turn: "test".into(),
+            namespace: Name::default(),
+            nodes: Arc::new([self.node]),
+            resources: Resources::default(),
+            cancel: self.cancel,
+            sink: Some(Arc::downgrade(&sink)),
+        };
+        let extra = (!self.feedback.is_empty()).then(|| Arc::new(Extra { feedback: self.feedback }));
+        let task = Task {
+            shared: Arc::new(Shared { state: (), turn: Arc::new(turn) }),
+            id: TaskId { step: self.step, rank: 0 },
+            node: NodeIx(0),
+            attempt: self.attempt,
+            remaining_steps: self.remaining_steps,
+            payload: None,
+            extra,
+            emitted: Some(Arc::default()),
+        };
+        Ctx::of(&task)
+    }
+}
