@@ -70,11 +70,14 @@ impl<T: Append, I: IntoIterator<Item = T::Item>> ItemsOf<T> for I {
     }
 }
 
+/// [`PersistAppend::encode`].
+pub type EncodeSince<T> = fn(&T, &str, Option<u64>, &mut Vec<u8>) -> Result<Encoding, CodecError>;
+
 /// The value of an `append` field, as a base or a delta, and its writes.
 #[expect(missing_debug_implementations, reason = "only generated code sees it")]
 pub struct AppendCodec<T> {
     pub mark: fn(&T) -> u64,
-    pub encode: fn(&T, &str, Option<u64>, &mut Vec<u8>) -> Result<Encoding, CodecError>,
+    pub encode: EncodeSince<T>,
     pub decode: fn(&mut T, &str, Encoding, &[u8]) -> Result<(), CodecError>,
     pub write: Codec<Added<T>>,
 }
