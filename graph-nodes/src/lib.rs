@@ -60,3 +60,6 @@ pub mod assemble;
 pub mod gate;
 pub mod message;
 pub mod model;
+mod panics;
+pub mod stage;
+pub mod tool;

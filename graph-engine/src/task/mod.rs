@@ -63,7 +63,9 @@ impl NodeIx {
 
 /// One scheduled execution of a node: a snapshot of the state, the task's own payload and the turn it belongs to.
 ///
-/// A hand-written [`Node`](crate::Node) borrows it; functions take [extractors](FromTask) instead.
+/// A hand-written [`Node`](crate::Node) borrows it; functions take [extractors](FromTask) instead. A clone shares
+/// everything, for parts of a node's work that need to own what they read.
+#[derive(Clone)]
 pub struct Task<S> {
     pub(crate) shared: Arc<Shared<S>>,
     pub(crate) id: TaskId,

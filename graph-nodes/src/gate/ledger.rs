@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::attempt::distinct_codes;
-use super::{Attempt, AttemptOutcome, Code, Fingerprint, Reason};
+use super::{Attempt, AttemptOutcome, Code, Fingerprint, ModelOutcome, ModelResult, Reason};
 use crate::message::Usage;
 
 /// What all attempts at one response cost and why they were rejected.
@@ -92,6 +92,35 @@ impl GateLedger {
     pub fn cancelled_while_waiting(&mut self, unused: Duration) {
         self.elapsed = self.elapsed.saturating_sub(unused);
         self.bump(Code::CANCELLED);
+    }
+
+    /// Adds an attempt whose outcome was never judged, because its turn was cancelled or failed before: its tokens
+    /// and time are paid for, and it counts as cancelled.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use graph_nodes::gate::{GateLedger, ModelOutcome};
+    /// use graph_nodes::message::Usage;
+    /// use graph_nodes::model::Response;
+    ///
+    /// let mut ledger = GateLedger::default();
+    /// let response = Response::from_text("hi").with_usage(Usage::new(100, 10));
+    /// ledger.unjudged(&ModelOutcome::new("m", Duration::ZERO, Ok(response)));
+    /// assert_eq!((ledger.started(), ledger.finished(), ledger.tokens()), (1, 0, 110));
+    /// ```
+    pub fn unjudged(&mut self, outcome: &ModelOutcome) {
+        self.elapsed = self.elapsed.saturating_add(outcome.latency);
+        self.usage_unknown += u32::from(outcome.usage.is_none() && matches!(outcome.result, ModelResult::Response(_)));
+        self.record(Attempt {
+            n: self.started().saturating_add(1),
+            outcome: AttemptOutcome::Cancelled,
+            reasons: vec![Reason { code: Code::CANCELLED, validator: None, message: None }],
+            usage: outcome.usage,
+            latency: outcome.latency,
+            model: outcome.model.clone(),
+            modified: None,
+        });
     }
 
     pub(super) fn bump(&mut self, code: Code) {

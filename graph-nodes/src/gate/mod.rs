@@ -44,7 +44,6 @@ mod decision;
 mod fingerprint;
 mod ledger;
 mod outcome;
-mod panics;
 mod policy;
 mod review;
 mod table;

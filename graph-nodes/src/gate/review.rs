@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use super::panics::{guarded, guarded_async};
 use super::validators::Judge;
 use super::{Code, GatePolicy, Judgement, PanicPolicy, Reason, Replacement, Validators, Verdict};
 use crate::message::Usage;
 use crate::model::Response;
+use crate::panics::{guarded, guarded_async};
 
 /// What all checks together say.
 pub(super) struct Review {

@@ -1,4 +1,4 @@
-//! A panic in a validator becomes a value.
+//! A panic in a validator or a tool becomes a value.
 
 use std::any::Any;
 use std::future::poll_fn;
@@ -7,14 +7,14 @@ use std::pin::pin;
 
 /// Runs `check`; a panic is its message.
 ///
-/// Unwind safety is asserted: a validator gets shared references only, and the
-/// response it looked at is rejected if it panics.
-pub(super) fn guarded<T>(check: impl FnOnce() -> T) -> Result<T, String> {
+/// Unwind safety is asserted: what runs gets shared references only, and its
+/// result is thrown away if it panics.
+pub(crate) fn guarded<T>(check: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(check)).map_err(|payload| message(payload.as_ref()))
 }
 
 /// Awaits `check`; a panic is its message.
-pub(super) async fn guarded_async<T>(check: impl Future<Output = T>) -> Result<T, String> {
+pub(crate) async fn guarded_async<T>(check: impl Future<Output = T>) -> Result<T, String> {
     let mut check = pin!(check);
     poll_fn(|context| match guarded(|| check.as_mut().poll(context)) {
         Ok(poll) => poll.map(Ok),

@@ -1,0 +1,220 @@
+//! The vertex that asks a model.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use graph_engine::{Name, Need, Node, NodeError, NodeInfo, NodeKind, Outcome, State, Task, async_trait};
+use tokio::time::{Instant, timeout};
+
+use super::correction::Told;
+use super::{Draft, GateBook, Held, Seat, StageError, request};
+use crate::gate::{GatePolicy, ModelOutcome};
+use crate::message::check_history;
+use crate::model::{ChatModel, Request};
+use crate::tool::{ToolBox, ToolBoxError};
+
+type Prompt<S> = Arc<dyn Fn(&S) -> String + Send + Sync>;
+type Configure<S> = Arc<dyn Fn(&S, Request) -> Request + Send + Sync>;
+
+/// Asks a model once, with the prompt, the history and the tools of its stage, and writes what comes back into the
+/// draft.
+///
+/// The rest is the gate's business, which a static edge has to lead to: an error of the model is data in the draft and
+/// never a failure of this vertex, so a retry policy on it is refused when the graph compiles. The history is checked
+/// before it is sent. A cancelled turn cancels the call, and nothing of it is kept.
+///
+/// A stay of the gate is the next attempt of the same round. Everything else begins a new round: a draft or a round
+/// that an earlier turn left open is counted in the book as abandoned, and overwritten. Feedback of other nodes that
+/// stayed is told to the model as a system message.
+///
+/// The [module](super) shows a whole stage.
+///
+/// ```
+/// # use graph_engine::{Log, State};
+/// # use graph_nodes::message::Message;
+/// # use graph_nodes::stage::{AgentNode, Draft, GateBook, Seat};
+/// # #[derive(State, Clone, Default)]
+/// # struct Trip { city: String, #[state(append)] history: Log<Message>, draft: Option<Draft>, book: GateBook }
+/// # let seat = Seat { history: Trip::HISTORY, draft: Trip::DRAFT, book: Trip::BOOK };
+/// let agent = AgentNode::new("explore", seat)
+///     .prompt(|trip: &Trip| format!("You plan trips. The city is {}.", trip.city))
+///     .request(|_, request| request.with_parameter("temperature", 0));
+/// # let _ = agent;
+/// ```
+#[must_use = "an agent does nothing until it is a node"]
+pub struct AgentNode<S: State> {
+    stage: Name,
+    seat: Seat<S>,
+    prompt: Option<Prompt<S>>,
+    configure: Option<Configure<S>>,
+    model: Source<S>,
+    tools: ToolBox<S>,
+    names: Option<Vec<String>>,
+    exposed: Result<ToolBox<S>, ToolBoxError>,
+    deadline: Option<Duration>,
+}
+
+/// Where the model comes from.
+enum Source<S: State> {
+    Resource(Need, fn(&Task<S>) -> Option<Arc<dyn ChatModel>>),
+    Fixed(Arc<dyn ChatModel>),
+}
+
+impl<S: State> AgentNode<S> {
+    /// The agent of a stage, without a prompt and tools; its model is the resource `dyn ChatModel`.
+    pub fn new(stage: impl Into<Name>, seat: Seat<S>) -> Self {
+        Self {
+            stage: stage.into(),
+            seat,
+            prompt: None,
+            configure: None,
+            model: Source::Resource(Need::of::<dyn ChatModel>(), |task| task.resource::<dyn ChatModel>()),
+            tools: ToolBox::default(),
+            names: None,
+            exposed: Ok(ToolBox::default()),
+            deadline: None,
+        }
+    }
+
+    /// Makes the system text before every model call. It stands in front of the history and isn't kept. It must be a
+    /// pure function of the state, so that every attempt of a round says the same.
+    pub fn prompt(mut self, prompt: impl Fn(&S) -> String + Send + Sync + 'static) -> Self {
+        self.prompt = Some(Arc::new(prompt));
+        self
+    }
+
+    /// Changes the request of the first attempt, on which corrections are put: parameters, structured output, tool
+    /// choice.
+    pub fn request(mut self, configure: impl Fn(&S, Request) -> Request + Send + Sync + 'static) -> Self {
+        self.configure = Some(Arc::new(configure));
+        self
+    }
+
+    /// Takes the model that is provided as a `T`, instead of the one that is provided as a `dyn ChatModel`.
+    pub fn model<T: ChatModel>(mut self) -> Self {
+        self.model = Source::Resource(Need::of::<T>(), |task| task.resource::<T>().map(|model| model as _));
+        self
+    }
+
+    /// Takes this model, whatever is provided.
+    pub fn with_model(mut self, model: impl ChatModel) -> Self {
+        self.model = Source::Fixed(Arc::new(model));
+        self
+    }
+
+    /// Offers the tools that the box exposes.
+    pub fn tools(mut self, tools: ToolBox<S>) -> Self {
+        self.tools = tools;
+        self.expose()
+    }
+
+    /// Offers only these tools of the box. A name that is no tool's fails the first turn; call [`ToolBox::expose`]
+    /// instead to find it earlier.
+    pub fn with_tools<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+        self.names = Some(names.into_iter().map(Into::into).collect());
+        self.expose()
+    }
+
+    /// Tells the agent of its gate's deadline, so that it cuts a call that would pass it.
+    pub fn policy(mut self, policy: &GatePolicy) -> Self {
+        self.deadline = policy.deadline;
+        self
+    }
+
+    fn expose(mut self) -> Self {
+        self.exposed = match &self.names {
+            Some(names) => self.tools.expose(names),
+            None => Ok(self.tools.clone()),
+        };
+        self
+    }
+
+    fn request_of(&self, state: &S, tools: &ToolBox<S>, told: &Told) -> Request {
+        let prompt = self.prompt.as_ref().map(|prompt| prompt(state));
+        let base = request::base(prompt, self.seat.history.get(state), tools.specs());
+        let base = match &self.configure {
+            Some(configure) => configure(state, base),
+            None => base,
+        };
+        request::next(base, told, &self.stage, self.seat.draft.get(state).as_ref())
+    }
+
+    /// The book without what earlier turns left open, if they did.
+    fn swept(&self, state: &S) -> Option<GateBook> {
+        let book = self.seat.book.get(state);
+        let unjudged = match self.seat.draft.get(state) {
+            Some(Draft { stage, held: Held::Outcome { outcome, .. } }) => Some((stage, outcome)),
+            _ => None,
+        };
+        if unjudged.is_none() && book.ledger(&self.stage).is_none() {
+            return None;
+        }
+        let mut book = book.clone();
+        if let Some((stage, outcome)) = unjudged {
+            book.abandon(stage, Some(outcome));
+        }
+        book.abandon(&self.stage, None);
+        Some(book)
+    }
+
+    /// How long the call may take.
+    fn limit(&self, book: &GateBook) -> Option<Duration> {
+        let elapsed = book.ledger(&self.stage).map_or(Duration::ZERO, |ledger| ledger.elapsed);
+        self.deadline.map(|deadline| deadline.saturating_sub(elapsed))
+    }
+}
+
+#[async_trait]
+impl<S: State> Node<S> for AgentNode<S> {
+    async fn run(&self, task: &Task<S>) -> Result<Outcome<S>, NodeError> {
+        let state = task.state();
+        let stage = || self.stage.clone();
+        let tools = self.exposed.as_ref();
+        let tools = tools.map_err(|source| StageError::Tools { stage: stage(), source: source.clone() }.fatal())?;
+        let model = match &self.model {
+            Source::Fixed(model) => model.clone(),
+            Source::Resource(need, find) => {
+                find(task).ok_or_else(|| StageError::NoModel { stage: stage(), model: need.type_name() }.fatal())?
+            }
+        };
+        check_history(self.seat.history.get(state).iter())
+            .map_err(|source| StageError::History { stage: stage(), source }.fatal())?;
+
+        let told = Told::of(&task.ctx(), &self.stage)?;
+        let swept = if told.correction.is_some() { None } else { self.swept(state) };
+        let limit = self.limit(swept.as_ref().unwrap_or(self.seat.book.get(state)));
+        let call = model.complete(self.request_of(state, tools, &told));
+        let start = Instant::now();
+        let outcome = match limit {
+            None => ModelOutcome::new(model.name(), start.elapsed(), call.await),
+            Some(limit) => match timeout(limit, call).await {
+                Ok(result) => ModelOutcome::new(model.name(), start.elapsed(), result),
+                Err(_) => ModelOutcome::deadline(model.name(), start.elapsed()),
+            },
+        };
+
+        let mut update = S::Update::default();
+        self.seat.draft.put(&mut update, Some(Draft::outcome(&self.stage, outcome, self.deadline)));
+        if let Some(book) = swept {
+            self.seat.book.put(&mut update, book);
+        }
+        Ok(Outcome::of(update))
+    }
+
+    fn describe(&self) -> NodeInfo {
+        let mut info = NodeInfo::new(NodeKind::Agent);
+        info.no_retry = Some("its gate counts the attempts and asks again");
+        info.writes = Some(self.seat.draft.set() | self.seat.book.set());
+        if let Source::Resource(need, _) = &self.model {
+            info.needs.push(*need);
+        }
+        info
+    }
+}
+
+impl<S: State> fmt::Debug for AgentNode<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AgentNode").field("stage", &self.stage).field("tools", &self.exposed).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,160 @@
+//! Every attempt and token of all stages.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use graph_engine::Name;
+use serde::{Deserialize, Serialize};
+
+use super::{RouteConflict, StageTotals};
+use crate::gate::{Code, ExhaustedBy, GateLedger, ModelOutcome};
+
+/// Every attempt and token of all stages that share a seat: the rounds that are open, the latest rounds with all
+/// their attempts, and the sums of all rounds that have ended.
+///
+/// A round is everything from a stage's wish for one response to its acceptance (or to whatever ended it instead). The
+/// book is bounded, so that its part of a checkpoint is: of the rounds before the latest
+/// [`KEPT`](Self::KEPT) only the sums are left.
+///
+/// ```
+/// use graph_nodes::stage::GateBook;
+///
+/// let book = GateBook::default();
+/// assert_eq!(book.tokens(), 0);
+/// assert_eq!(book.to_table(), "stage  rounds  attempts  accepted  rejected  judge  ms\n");
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct GateBook {
+    /// The round that each stage is in the middle of.
+    pub open: BTreeMap<Name, GateLedger>,
+    /// The latest rounds, the newest last.
+    pub recent: VecDeque<Round>,
+    /// Sums of all rounds that have ended, by stage.
+    pub stages: BTreeMap<Name, StageTotals>,
+    /// The latest conflicts of tools' routes, the newest last.
+    pub conflicts: VecDeque<RouteConflict>,
+}
+
+/// A round that has ended.
+///
+/// ```
+/// use graph_nodes::gate::GateLedger;
+/// use graph_nodes::stage::{Round, RoundEnd};
+///
+/// let round = Round { stage: "explore".into(), ledger: GateLedger::default(), end: RoundEnd::Accepted };
+/// assert_eq!(round.ledger.started(), 0);
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Round {
+    /// The stage.
+    pub stage: Name,
+    /// Its attempts.
+    pub ledger: GateLedger,
+    /// How it ended.
+    pub end: RoundEnd,
+}
+
+/// How a round ended.
+///
+/// ```
+/// use graph_nodes::stage::RoundEnd;
+///
+/// assert_eq!(serde_json::to_string(&RoundEnd::Accepted).unwrap(), "\"accepted\"");
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum RoundEnd {
+    /// With an accepted response.
+    Accepted,
+    /// Along an edge.
+    Escalated {
+        /// The edge; `exhausted` for a limit that leads to a node.
+        edge: String,
+        /// The node.
+        to: Name,
+        /// Why.
+        code: Code,
+        /// Why, for people.
+        reason: String,
+        /// The limit, if one was reached.
+        exhausted: Option<ExhaustedBy>,
+    },
+    /// Its turn was cancelled or failed, and the stage was entered anew.
+    Abandoned,
+}
+
+impl GateBook {
+    /// How many rounds, and how many conflicts, are kept.
+    pub const KEPT: usize = 32;
+
+    /// The round that the stage is in the middle of.
+    #[must_use]
+    pub fn ledger(&self, stage: &str) -> Option<&GateLedger> {
+        self.open.get(stage)
+    }
+
+    /// The latest round of the stage that has ended.
+    #[must_use]
+    pub fn last_round(&self, stage: &str) -> Option<&Round> {
+        self.recent.iter().rev().find(|round| round.stage == *stage)
+    }
+
+    /// The sums of the stage, its open round included.
+    #[must_use]
+    pub fn totals(&self, stage: &str) -> StageTotals {
+        let mut totals = self.stages.get(stage).cloned().unwrap_or_default();
+        if let Some(ledger) = self.open.get(stage) {
+            totals.add(ledger, None);
+        }
+        totals
+    }
+
+    /// The stages that have asked a model.
+    #[must_use]
+    pub fn names(&self) -> Vec<&Name> {
+        let mut names: Vec<_> = self.stages.keys().chain(self.open.keys()).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
+    /// Tokens of all stages, open rounds included.
+    #[must_use]
+    pub fn tokens(&self) -> u64 {
+        self.names().into_iter().fold(0, |sum, stage| sum.saturating_add(self.totals(stage).tokens()))
+    }
+
+    /// The ledger of the stage's round; begins one if there is none.
+    pub(super) fn ledger_mut(&mut self, stage: &Name) -> &mut GateLedger {
+        self.open.entry(stage.clone()).or_default()
+    }
+
+    pub(super) fn close(&mut self, stage: &Name, end: RoundEnd) {
+        let ledger = self.open.remove(stage).unwrap_or_default();
+        self.stages.entry(stage.clone()).or_default().add(&ledger, Some(&end));
+        keep(&mut self.recent, Round { stage: stage.clone(), ledger, end });
+    }
+
+    /// Ends a round that nobody will go on with, and counts a response that was never judged.
+    pub(super) fn abandon(&mut self, stage: &Name, unjudged: Option<&ModelOutcome>) {
+        if let Some(outcome) = unjudged {
+            self.ledger_mut(stage).unjudged(outcome);
+        }
+        if self.open.contains_key(stage) {
+            self.close(stage, RoundEnd::Abandoned);
+        }
+    }
+
+    pub(super) fn conflict(&mut self, conflict: RouteConflict) {
+        keep(&mut self.conflicts, conflict);
+    }
+}
+
+fn keep<T>(latest: &mut VecDeque<T>, item: T) {
+    if latest.len() == GateBook::KEPT {
+        latest.pop_front();
+    }
+    latest.push_back(item);
+}

@@ -1,0 +1,71 @@
+//! The feedback of a gate that stays.
+
+use graph_engine::{Ctx, Name, NodeError};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::gate::FeedbackMode;
+
+/// The feedback of a gate that stays, for the agent of its stage. An agent of your own reads it with
+/// [`Ctx::feedback`].
+///
+/// ```
+/// use graph_nodes::gate::FeedbackMode;
+/// use graph_nodes::stage::Correction;
+///
+/// let correction = Correction {
+///     stage: "explore".into(),
+///     feedback: Some("name the price".into()),
+///     mode: FeedbackMode::Reason,
+///     attempt: 2,
+///     max: 3,
+///     is_last: false,
+/// };
+/// let json = serde_json::to_string(&correction).unwrap();
+/// assert_eq!(serde_json::from_str::<Correction>(&json).unwrap(), correction);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Correction {
+    /// The stage.
+    pub stage: Name,
+    /// Why the response was rejected, for the model; none to ask again blindly.
+    pub feedback: Option<String>,
+    /// What the model is told.
+    pub mode: FeedbackMode,
+    /// The number of the attempt that begins, from 1.
+    pub attempt: u32,
+    /// How many there can be.
+    pub max: u32,
+    /// Whether no further one can follow.
+    pub is_last: bool,
+}
+
+/// What the stays that led to an agent say.
+#[derive(Default)]
+pub(super) struct Told {
+    /// From the gate of this stage; the last one counts.
+    pub(super) correction: Option<Correction>,
+    /// From other nodes of the cluster, in task order, as text.
+    pub(super) notes: Vec<String>,
+}
+
+impl Told {
+    pub(super) fn of(ctx: &Ctx, stage: &Name) -> Result<Self, NodeError> {
+        let mut told = Self::default();
+        for feedback in ctx.feedbacks::<Value>() {
+            let feedback = feedback?;
+            match Correction::deserialize(&feedback) {
+                Ok(correction) if correction.stage == *stage => told.correction = Some(correction),
+                Ok(_) => {}
+                Err(_) => told.notes.push(text_of(&feedback)),
+            }
+        }
+        Ok(told)
+    }
+}
+
+/// A string as it is, everything else as compact JSON.
+pub(super) fn text_of(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}

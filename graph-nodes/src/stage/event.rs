@@ -1,0 +1,90 @@
+//! What the vertices tell a stream.
+
+use graph_engine::Name;
+use serde::{Deserialize, Serialize};
+
+use super::RouteConflict;
+use crate::assemble::AssemblyWarning;
+use crate::gate::{Code, Modification};
+use crate::message::CallStatus;
+
+/// What the vertices tell a stream, as custom events. Nothing in here holds text of a rejected response.
+///
+/// ```
+/// use graph_nodes::gate::Code;
+/// use graph_nodes::stage::StageEvent;
+///
+/// let event = StageEvent::Rejected { stage: "explore".into(), codes: vec![Code::EMPTY], attempt: 2, max: 3 };
+/// let json = r#"{"rejected":{"stage":"explore","codes":["empty"],"attempt":2,"max":3}}"#;
+/// assert_eq!(serde_json::to_string(&event).unwrap(), json);
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum StageEvent {
+    /// The gate rejected a response and will ask again.
+    Rejected {
+        /// The stage.
+        stage: Name,
+        /// Why.
+        codes: Vec<Code>,
+        /// The attempt that comes next, from 1.
+        attempt: u32,
+        /// How many there can be.
+        max: u32,
+    },
+    /// A validator changed the accepted response.
+    Modified {
+        /// The stage.
+        stage: Name,
+        /// The marks before and after, and why.
+        modification: Modification,
+    },
+    /// The stream of the accepted response was odd.
+    Warnings {
+        /// The stage.
+        stage: Name,
+        /// What was odd.
+        warnings: Vec<AssemblyWarning>,
+    },
+    /// Calls got new ids, because the history holds theirs already.
+    Renamed {
+        /// The stage.
+        stage: Name,
+        /// Pairs of old and new id.
+        ids: Vec<(String, String)>,
+    },
+    /// A call begins.
+    ToolStarted {
+        /// The stage.
+        stage: Name,
+        /// The tool.
+        tool: String,
+        /// The call.
+        call_id: String,
+    },
+    /// A call is answered.
+    ToolAnswered {
+        /// The stage.
+        stage: Name,
+        /// The tool.
+        tool: String,
+        /// The call.
+        call_id: String,
+        /// How it ended.
+        status: CallStatus,
+    },
+    /// A handler panicked. The model is not told with which message.
+    ToolPanicked {
+        /// The stage.
+        stage: Name,
+        /// The tool.
+        tool: String,
+        /// The call.
+        call_id: String,
+        /// What the panic said.
+        message: String,
+    },
+    /// Several tools of one response wanted to go to different places.
+    RouteConflict(RouteConflict),
+}

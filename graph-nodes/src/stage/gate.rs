@@ -1,0 +1,289 @@
+//! The vertex that accepts or rejects.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+use graph_engine::{Ctx, Log, Name, Node, NodeError, NodeInfo, NodeKind, Outcome, State, Task, async_trait};
+use serde_json::Value;
+
+use super::{Accepted, Correction, Draft, GateBook, Held, RoundEnd, Seat, StageError, StageEvent};
+use crate::gate::{
+    AllowedTools, Attempt, Code, Decision, ExhaustedBy, FeedbackMode, GateFailure, GatePolicy, ModelOutcome,
+    ModelResult, Modification, Validators, decide,
+};
+use crate::model::Response;
+
+/// Accepts or rejects what the agent of its stage got from the model, before any effect of it; the only one that
+/// counts, waits and asks again.
+///
+/// | decision | what happens |
+/// | --- | --- |
+/// | accepted text | enters the history, is emitted as a token, then the [direct reply or the next node](Self::accepted) |
+/// | accepted calls | wait in the draft for the [tools](Self::calls); text beside them is emitted |
+/// | rejected | after the backoff the cluster stays, with a [`Correction`] as feedback |
+/// | escalated, refused | along the [edge](Self::escalate); its node finds the reason in [`GateBook::last_round`] |
+/// | exhausted | to [that node](Self::exhausted), else the turn fails with [`StageError::Exhausted`] |
+/// | fatal | the turn fails with [`StageError::Fatal`] |
+///
+/// Cancelling the turn ends the wait at once: no further attempt is made, and because nothing of the gate's run is
+/// applied, `proceed` judges the same response again. Without [`calls`](Self::calls) a response with tool calls is
+/// rejected with the code `unknown_tool`.
+///
+/// The [module](super) shows a whole stage.
+///
+/// ```
+/// # use graph_engine::{Log, State};
+/// # use graph_nodes::message::Message;
+/// # use graph_nodes::stage::{Draft, GateBook, GateNode, Seat};
+/// # #[derive(State, Clone, Default)]
+/// # struct Trip { #[state(append)] history: Log<Message>, draft: Option<Draft>, book: GateBook }
+/// # let seat = Seat { history: Trip::HISTORY, draft: Trip::DRAFT, book: Trip::BOOK };
+/// use graph_nodes::gate::{GatePolicy, NonEmptyText, Validators};
+/// use graph_nodes::stage::Accepted;
+///
+/// let gate = GateNode::new("explore", seat, GatePolicy::new(), Validators::new().with(NonEmptyText))
+///     .calls("explore_tools")
+///     .accepted(Accepted::Direct)
+///     .escalate("blocked", "handoff")
+///     .exhausted("handoff");
+/// # let _ = gate;
+/// ```
+#[must_use = "a gate does nothing until it is a node"]
+pub struct GateNode<S: State> {
+    stage: Name,
+    seat: Seat<S>,
+    policy: GatePolicy,
+    validators: Validators<S>,
+    /// The validators and one that refuses every call, as long as nobody runs calls.
+    effective: Validators<S>,
+    calls: Option<Name>,
+    accepted: Accepted,
+    edges: BTreeMap<String, Name>,
+    exhausted: Option<Name>,
+}
+
+/// Where a round goes instead of an acceptance.
+struct Way {
+    edge: String,
+    code: Code,
+    reason: String,
+    exhausted: Option<ExhaustedBy>,
+}
+
+impl<S: State> GateNode<S> {
+    /// The gate of a stage; an accepted text is the direct reply.
+    pub fn new(stage: impl Into<Name>, seat: Seat<S>, policy: GatePolicy, validators: Validators<S>) -> Self {
+        Self {
+            stage: stage.into(),
+            seat,
+            policy,
+            effective: validators.clone().with(AllowedTools::default()),
+            validators,
+            calls: None,
+            accepted: Accepted::default(),
+            edges: BTreeMap::new(),
+            exhausted: None,
+        }
+    }
+
+    /// The node that runs the calls of an accepted response: the [`ToolsNode`](super::ToolsNode) of the stage.
+    pub fn calls(mut self, node: impl Into<Name>) -> Self {
+        self.calls = Some(node.into());
+        self.effective = self.validators.clone();
+        self
+    }
+
+    /// Where an accepted text leads (default: it is the direct reply).
+    pub fn accepted(mut self, accepted: impl Into<Accepted>) -> Self {
+        self.accepted = accepted.into();
+        self
+    }
+
+    /// Where an edge leads that a validator, a refusal (`blocked`, see
+    /// [`GatePolicy::blocked_edge`]) or [`Exhaustion::Escalate`](crate::gate::Exhaustion::Escalate) names.
+    pub fn escalate(mut self, edge: impl Into<String>, node: impl Into<Name>) -> Self {
+        self.edges.insert(edge.into(), node.into());
+        self
+    }
+
+    /// Where to go when a limit of the policy is reached (default: the turn fails).
+    pub fn exhausted(mut self, node: impl Into<Name>) -> Self {
+        self.exhausted = Some(node.into());
+        self
+    }
+
+    fn outcome_of(&self, state: &S) -> Result<ModelOutcome, StageError> {
+        let found = match self.seat.draft.get(state) {
+            None => "no draft".to_owned(),
+            Some(Draft { stage, .. }) if *stage != self.stage => format!("a draft of stage `{stage}`"),
+            Some(Draft { held: Held::Outcome { outcome, deadline }, .. }) => {
+                return match self.policy.deadline {
+                    Some(limit) if Some(limit) != *deadline => Err(StageError::DeadlineDiffers {
+                        stage: self.stage.clone(),
+                        deadline: limit,
+                        agent: *deadline,
+                    }),
+                    _ => Ok(ModelOutcome::clone(outcome)),
+                };
+            }
+            Some(_) => "a draft that is judged already".to_owned(),
+        };
+        Err(StageError::NoDraft { stage: self.stage.clone(), vertex: "gate", found })
+    }
+
+    async fn accept(
+        &self,
+        ctx: &Ctx,
+        mut book: GateBook,
+        response: Response,
+        modified: Option<Modification>,
+    ) -> Result<Outcome<S>, NodeError> {
+        let mut update = S::Update::default();
+        let stage = || self.stage.clone();
+        book.close(&self.stage, RoundEnd::Accepted);
+        self.seat.book.put(&mut update, book);
+        if ctx.is_observed() {
+            if let Some(modification) = modified {
+                ctx.emit(StageEvent::Modified { stage: stage(), modification }).await?;
+            }
+            if !response.warnings.is_empty() {
+                let warnings = response.warnings.clone();
+                ctx.emit(StageEvent::Warnings { stage: stage(), warnings }).await?;
+            }
+            if !response.text.is_empty() {
+                ctx.token(response.text.as_str()).await;
+            }
+        }
+        if response.calls.is_empty() {
+            self.seat.history.put(&mut update, Log::from([response.to_message()]));
+            self.seat.draft.put(&mut update, None);
+            let outcome = Outcome::of(update);
+            return Ok(match &self.accepted {
+                Accepted::Direct => outcome.direct(Value::from(response.text)),
+                Accepted::Go(node) => outcome.go(node),
+            });
+        }
+        let node = self.calls.as_ref().ok_or_else(|| StageError::NobodyRunsCalls { stage: stage() }.fatal())?;
+        self.seat.draft.put(&mut update, Some(Draft { stage: stage(), held: Held::Calls(Box::new(response)) }));
+        Ok(Outcome::of(update).go(node))
+    }
+
+    /// Waits, then stays. Dropping the future is the only thing a cancellation does.
+    async fn retry(
+        &self,
+        ctx: &Ctx,
+        book: GateBook,
+        rejected: ModelResult,
+        backoff: Duration,
+        correction: Correction,
+    ) -> Result<Outcome<S>, NodeError> {
+        if ctx.is_observed() {
+            let last = book.ledger(&self.stage).and_then(|ledger| ledger.attempts.last());
+            let codes = last.map(Attempt::codes).unwrap_or_default();
+            let Correction { attempt, max, .. } = correction;
+            ctx.emit(StageEvent::Rejected { stage: self.stage.clone(), codes, attempt, max }).await?;
+        }
+        tokio::time::sleep(backoff).await;
+        let kept = match rejected {
+            ModelResult::Response(response) if self.policy.feedback == FeedbackMode::Transcript => {
+                Some(Draft { stage: self.stage.clone(), held: Held::Rejected(response) })
+            }
+            _ => None,
+        };
+        let mut update = S::Update::default();
+        self.seat.draft.put(&mut update, kept);
+        self.seat.book.put(&mut update, book);
+        let feedback = serde_json::to_value(correction).map_err(NodeError::fatal)?;
+        Ok(Outcome::of(update).stay(feedback))
+    }
+
+    fn leave(&self, mut book: GateBook, to: &Name, way: Way) -> Outcome<S> {
+        let Way { edge, code, reason, exhausted } = way;
+        book.close(&self.stage, RoundEnd::Escalated { edge, to: to.clone(), code, reason, exhausted });
+        let mut update = S::Update::default();
+        self.seat.book.put(&mut update, book);
+        self.seat.draft.put(&mut update, None);
+        Outcome::of(update).go(to)
+    }
+
+    fn escalated(&self, book: GateBook, way: Way) -> Result<Outcome<S>, NodeError> {
+        if let Some(to) = self.edges.get(&way.edge) {
+            return Ok(self.leave(book, to, way));
+        }
+        let Way { edge, code, reason, .. } = way;
+        let known = self.edges.keys().cloned().collect();
+        Err(StageError::UnknownEdge { stage: self.stage.clone(), edge, code, reason, known }.fatal())
+    }
+
+    fn out_of_attempts(&self, mut book: GateBook, failure: GateFailure) -> Result<Outcome<S>, NodeError> {
+        let Some(to) = &self.exhausted else {
+            let ledger = Box::new(std::mem::take(book.ledger_mut(&self.stage)));
+            return Err(StageError::Exhausted { stage: self.stage.clone(), failure, ledger }.fatal());
+        };
+        let reasons = failure.attempts.last().map(|attempt| attempt.reasons.as_slice()).unwrap_or_default();
+        let code = reasons.first().map_or(Code::INVOCATION, |reason| reason.code.clone());
+        let told: Vec<&str> = reasons.iter().filter_map(|reason| reason.message.as_deref()).collect();
+        let way = Way { edge: "exhausted".to_owned(), code, reason: told.join("\n"), exhausted: Some(failure.by) };
+        Ok(self.leave(book, to, way))
+    }
+}
+
+#[async_trait]
+impl<S: State> Node<S> for GateNode<S> {
+    async fn run(&self, task: &Task<S>) -> Result<Outcome<S>, NodeError> {
+        let (state, ctx) = (task.state(), task.ctx());
+        let outcome = self.outcome_of(state).map_err(StageError::fatal)?;
+        let rejected = outcome.result.clone();
+        let mut book = self.seat.book.get(state).clone();
+        let ledger = book.ledger_mut(&self.stage);
+        let decision = decide(&self.policy, &self.effective, ledger, outcome, state)
+            .await
+            .map_err(|source| StageError::Gate { stage: self.stage.clone(), source }.fatal())?;
+        match decision {
+            Decision::Accept { response, modified, .. } => self.accept(&ctx, book, *response, modified).await,
+            Decision::Retry { feedback, backoff, attempt, max, is_last } => {
+                let (stage, mode) = (self.stage.clone(), self.policy.feedback);
+                let correction = Correction { stage, feedback, mode, attempt, max, is_last };
+                self.retry(&ctx, book, rejected, backoff, correction).await
+            }
+            Decision::Escalate { edge, code, reason, exhausted } => {
+                self.escalated(book, Way { edge, code, reason, exhausted })
+            }
+            Decision::Exhausted(failure) => self.out_of_attempts(book, failure),
+            Decision::Fatal { code, reason } => {
+                let ledger = Box::new(std::mem::take(book.ledger_mut(&self.stage)));
+                Err(StageError::Fatal { stage: self.stage.clone(), code, reason, ledger }.fatal())
+            }
+            Decision::Cancelled => Err(StageError::Cancelled { stage: self.stage.clone() }.fatal()),
+        }
+    }
+
+    fn describe(&self) -> NodeInfo {
+        let mut info = NodeInfo::new(NodeKind::Gate);
+        let go = match &self.accepted {
+            Accepted::Direct => None,
+            Accepted::Go(node) => Some(node),
+        };
+        let targets = self.calls.iter().chain(go).chain(self.edges.values()).chain(&self.exhausted);
+        for target in targets {
+            if !info.named_targets.contains(target) {
+                info.named_targets.push(target.clone());
+            }
+        }
+        info.stay = true;
+        info.direct = self.accepted == Accepted::Direct;
+        info.writes = Some(self.seat.draft.set() | self.seat.book.set() | self.seat.history.set());
+        info
+    }
+}
+
+impl<S: State> fmt::Debug for GateNode<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GateNode")
+            .field("stage", &self.stage)
+            .field("policy", &self.policy)
+            .field("validators", &self.validators)
+            .finish_non_exhaustive()
+    }
+}

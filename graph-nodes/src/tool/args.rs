@@ -1,0 +1,84 @@
+//! A tool's schema, compiled once, and what it says of arguments.
+
+use std::fmt;
+
+use jsonschema::Validator;
+use serde_json::{Map, Value};
+
+/// Why a schema can't describe the arguments of a tool.
+///
+/// ```
+/// use graph_nodes::tool::{SchemaError, ToolBox, ToolBoxError, tool};
+/// # use graph_engine::State;
+/// # #[derive(State, Clone, Default)]
+/// # struct Trip { city: String }
+///
+/// let list = tool::<Trip, Vec<u32>>("sum", "Adds numbers.", |_, _| async { Err("never called".into()) });
+/// let error = ToolBox::builder().tool(list).build().unwrap_err();
+/// let ToolBoxError::BadSchema { source, .. } = error else { panic!("{error}") };
+/// assert_eq!(source, SchemaError::NotAnObject { found: "`array`".into() });
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SchemaError {
+    /// Arguments are always an object, and this schema describes something else.
+    #[error("it describes {found}, but arguments are one JSON object: make it `\"type\": \"object\"`")]
+    NotAnObject {
+        /// What it describes.
+        found: String,
+    },
+    /// The schema breaks the rules of JSON Schema.
+    #[error("it is not a JSON schema ({message}): correct it")]
+    Invalid {
+        /// What is wrong and where.
+        message: String,
+    },
+}
+
+/// A compiled schema of arguments.
+pub(crate) struct ArgsSchema(Validator);
+
+impl ArgsSchema {
+    pub(crate) fn compile(schema: &Value) -> Result<Self, SchemaError> {
+        let found = match (schema.as_object(), schema.get("type")) {
+            (None, _) => Some(format!("`{schema}`")),
+            (Some(_), None) => Some("no type".to_owned()),
+            (Some(_), Some(Value::String(kind))) if kind == "object" => None,
+            (Some(_), Some(Value::String(kind))) => Some(format!("`{kind}`")),
+            (Some(_), Some(kind)) => Some(format!("`{kind}`")),
+        };
+        if let Some(found) = found {
+            return Err(SchemaError::NotAnObject { found });
+        }
+        let compiled = jsonschema::validator_for(schema);
+        compiled.map(Self).map_err(|error| SchemaError::Invalid { message: error.to_string() })
+    }
+
+    /// What is wrong with the arguments, for the model; sorted, so that it is the same in every run.
+    pub(crate) fn check(&self, tool: &str, arguments: &Map<String, Value>) -> Result<(), String> {
+        let instance = Value::Object(arguments.clone());
+        let mut faults: Vec<(String, String)> =
+            self.0.iter_errors(&instance).map(|error| (error.instance_path().to_string(), error.to_string())).collect();
+        if faults.is_empty() {
+            return Ok(());
+        }
+        faults.sort_unstable();
+        let faults: Vec<String> = faults
+            .into_iter()
+            .map(|(path, what)| match path.as_str() {
+                "" => what,
+                path => format!("at `{path}`: {what}"),
+            })
+            .collect();
+        Err(format!(
+            "the arguments of `{tool}` don't fit its schema: {}: correct them and call again",
+            faults.join("; ")
+        ))
+    }
+}
+
+impl fmt::Debug for ArgsSchema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ArgsSchema").finish_non_exhaustive()
+    }
+}

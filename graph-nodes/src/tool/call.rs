@@ -1,0 +1,113 @@
+//! What a handler is given.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::{Arc, LazyLock};
+
+use graph_engine::{Ctx, State, Task};
+use serde_json::{Map, Value};
+
+use super::ToolError;
+use crate::message::ToolCall;
+
+/// One call as its handler sees it: checked arguments, the state, and the run around it.
+///
+/// The state is the one that the super-step began with: what earlier calls of the same response write is not in it
+/// yet.
+///
+/// ```
+/// use graph_engine::State;
+/// use graph_nodes::tool::{ToolReply, tool};
+///
+/// #[derive(State, Clone, Default)]
+/// struct Trip {
+///     city: String,
+/// }
+///
+/// #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// struct NoArgs {}
+///
+/// let where_to = tool::<Trip, NoArgs>("where_to", "The city of the trip.", |_, call| async move {
+///     call.ctx().emit("looking it up").await.map_err(|error| error.to_string())?;
+///     Ok(ToolReply::text(&call.state().city))
+/// });
+/// # let _ = where_to;
+/// ```
+pub struct Call<'a, S: State> {
+    call: Cow<'a, ToolCall>,
+    task: Cow<'a, Task<S>>,
+}
+
+impl<'a, S: State> Call<'a, S> {
+    pub(crate) fn new(call: &'a ToolCall, task: &'a Task<S>) -> Self {
+        Self { call: Cow::Borrowed(call), task: Cow::Borrowed(task) }
+    }
+
+    /// The same, for what has to own it.
+    #[must_use]
+    pub fn into_owned(self) -> Call<'static, S> {
+        Call { call: Cow::Owned(self.call.into_owned()), task: Cow::Owned(self.task.into_owned()) }
+    }
+
+    /// The id of the call, which its answer carries.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.call.id
+    }
+
+    /// The name of the tool.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.call.name
+    }
+
+    /// The arguments, which fit the tool's schema.
+    #[must_use]
+    pub fn arguments(&self) -> &Map<String, Value> {
+        static NONE: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
+        // Faulty arguments never reach a handler.
+        self.call.arguments.parsed().unwrap_or(&*NONE)
+    }
+
+    /// The state as the super-step found it.
+    #[must_use]
+    pub fn state(&self) -> &S {
+        self.task.state()
+    }
+
+    /// Run metadata, cancellation and events.
+    #[must_use]
+    pub fn ctx(&self) -> Ctx {
+        self.task.ctx()
+    }
+
+    /// A key for effects outside: the same in every attempt of this call, and in no other call.
+    #[must_use]
+    pub fn idempotency_key(&self) -> String {
+        format!("{}/{}", self.task.ctx().idempotency_key(), self.call.id)
+    }
+
+    /// What the runner or the turn provides. Declare it with [`FnTool::needs`](super::FnTool::needs), so that it is
+    /// found missing when a turn begins.
+    ///
+    /// # Errors
+    /// If nobody provides a `T`.
+    pub fn resource<T: ?Sized + Send + Sync + 'static>(&self) -> Result<Arc<T>, ToolError> {
+        self.task.resource().ok_or_else(|| {
+            let name = std::any::type_name::<T>();
+            format!("nobody provides a `{name}`; call `Runner::provide` or `Turn::with`").into()
+        })
+    }
+}
+
+impl<S: State> Clone for Call<'_, S> {
+    fn clone(&self) -> Self {
+        Self { call: self.call.clone(), task: self.task.clone() }
+    }
+}
+
+impl<S: State> fmt::Debug for Call<'_, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Call").field("id", &self.call.id).field("name", &self.call.name).finish_non_exhaustive()
+    }
+}

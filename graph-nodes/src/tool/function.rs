@@ -1,0 +1,164 @@
+//! Closures as tools.
+
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use futures_util::future::BoxFuture;
+use graph_engine::{Need, State};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::{Call, Tool, ToolError, ToolReply, schema_of};
+use crate::model::ToolSpec;
+
+/// A closure that can be a tool: takes the arguments and the [`Call`], returns a future of a [`ToolReply`] or a
+/// [`ToolError`]. Implemented for every such closure.
+///
+/// ```
+/// use graph_engine::State;
+/// use graph_nodes::tool::{Call, ToolError, ToolFn, ToolReply};
+///
+/// #[derive(State, Clone, Default)]
+/// struct Trip {
+///     city: String,
+/// }
+///
+/// async fn echo(text: String, _: Call<'static, Trip>) -> Result<ToolReply<Trip>, ToolError> {
+///     Ok(text.into())
+/// }
+///
+/// fn is_tool(_: impl ToolFn<Trip, String>) {}
+/// is_tool(echo);
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "this is not a tool over the state `{S}` with arguments `{Args}`",
+    label = "not a tool",
+    note = "a tool is `|args: {Args}, call| async move {{ .. }}` that returns `Result<ToolReply<{S}>, ToolError>` and \
+            holds only what is `Send` over its awaits"
+)]
+pub trait ToolFn<S: State, Args>: Fn(Args, Call<'static, S>) -> Self::Future + Send + Sync + 'static {
+    /// The call while it runs.
+    type Future: Future<Output = Result<ToolReply<S>, ToolError>> + Send + 'static;
+}
+
+#[diagnostic::do_not_recommend]
+impl<S, Args, F, Fut> ToolFn<S, Args> for F
+where
+    S: State,
+    F: Fn(Args, Call<'static, S>) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<ToolReply<S>, ToolError>> + Send + 'static,
+{
+    type Future = Fut;
+}
+
+type Run<S> = Arc<dyn Fn(Call<'static, S>) -> BoxFuture<'static, Result<ToolReply<S>, ToolError>> + Send + Sync>;
+
+/// A tool made of a closure by [`tool`].
+///
+/// ```
+/// use graph_engine::State;
+/// use graph_nodes::tool::{FnTool, Tool, tool};
+///
+/// #[derive(State, Clone, Default)]
+/// struct Trip {
+///     city: String,
+/// }
+///
+/// #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// struct NoArgs {}
+///
+/// struct Catalogue(Vec<&'static str>);
+///
+/// let count: FnTool<Trip> = tool::<Trip, NoArgs>("count", "Counts the hotels.", |_, call| async move {
+///     Ok(call.resource::<Catalogue>()?.0.len().to_string().into())
+/// })
+/// .needs::<Catalogue>();
+/// assert_eq!(Tool::needs(&count).len(), 1);
+/// ```
+#[must_use = "a tool does nothing until it is in a `ToolBox`"]
+pub struct FnTool<S: State> {
+    spec: ToolSpec,
+    needs: Vec<Need>,
+    run: Run<S>,
+}
+
+/// Makes a tool of a closure; the schema comes from the arguments' type.
+///
+/// ```
+/// use graph_engine::State;
+/// use graph_nodes::tool::{Tool, ToolReply, tool};
+///
+/// #[derive(State, Clone, Default)]
+/// struct Trip {
+///     city: String,
+/// }
+///
+/// #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// struct Capture {
+///     /// Where to go.
+///     city: String,
+/// }
+///
+/// let capture = tool::<Trip, Capture>("capture_city", "Saves the city.", |args: Capture, call| async move {
+///     if args.city == call.state().city {
+///         return Err("that city is saved already".into());
+///     }
+///     Ok(ToolReply::text("saved").update(Trip::update().city(args.city)).go("present_agent"))
+/// });
+/// assert_eq!(capture.spec().parameters["required"][0], "city");
+/// ```
+pub fn tool<S: State, Args: JsonSchema + DeserializeOwned + Send + 'static>(
+    name: impl Into<String>,
+    description: impl Into<String>,
+    run: impl ToolFn<S, Args>,
+) -> FnTool<S> {
+    let run: Run<S> = Arc::new(move |call: Call<'static, S>| {
+        let arguments = Value::Object(call.arguments().clone());
+        match serde_json::from_value::<Args>(arguments) {
+            Ok(args) => Box::pin(run(args, call)),
+            Err(error) => {
+                let message = format!("the arguments of `{}` can't be read: {error}: correct them", call.name());
+                Box::pin(std::future::ready(Err(message.into())))
+            }
+        }
+    });
+    FnTool { spec: ToolSpec::new(name, description, schema_of::<Args>()), needs: Vec::new(), run }
+}
+
+impl<S: State> FnTool<S> {
+    /// Declares a resource that the closure asks for.
+    pub fn needs<T: ?Sized + Send + Sync + 'static>(mut self) -> Self {
+        self.needs.push(Need::of::<T>());
+        self
+    }
+}
+
+#[async_trait]
+impl<S: State> Tool<S> for FnTool<S> {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    async fn call(&self, call: Call<'_, S>) -> Result<ToolReply<S>, ToolError> {
+        (self.run)(call.into_owned()).await
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        self.needs.clone()
+    }
+}
+
+impl<S: State> Clone for FnTool<S> {
+    fn clone(&self) -> Self {
+        Self { spec: self.spec.clone(), needs: self.needs.clone(), run: self.run.clone() }
+    }
+}
+
+impl<S: State> fmt::Debug for FnTool<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FnTool").field("spec", &self.spec).finish_non_exhaustive()
+    }
+}
