@@ -52,6 +52,19 @@ macro_rules! lints {
                 match self { $(Self::$name => $code,)* }
             }
 
+            /// Whether the level can't be changed, because a graph with this finding could not run at all.
+            #[must_use]
+            pub const fn is_fixed(self) -> bool {
+                matches!(
+                    self,
+                    Self::DuplicateName
+                        | Self::UnknownTarget
+                        | Self::ConflictingRoutes
+                        | Self::BadCluster
+                        | Self::TooManyFields
+                )
+            }
+
             /// The level when the builder says nothing.
             #[must_use]
             pub const fn default_level(self) -> Level {

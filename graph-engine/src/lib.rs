@@ -1,5 +1,6 @@
 //! A typed state-graph engine for agents.
 
+mod checkpoint_id;
 mod diagnostic;
 mod driver;
 mod error;
@@ -24,6 +25,7 @@ pub use async_trait::async_trait;
 #[doc(inline)]
 pub use graph_engine_macros::{Route, State, node};
 
+pub use checkpoint_id::CheckpointId;
 pub use diagnostic::{Diagnostic, Level, Lint};
 pub use driver::{
     BoxFuture, Clock, Event, EventKind, Ids, Mode, Parallel, Seams, Slow, Spawn, StreamOptions, canonical_log,
@@ -40,7 +42,7 @@ pub use state::{
     PersistAppend, ReduceError, Reduced, State,
 };
 pub use store::{
-    CheckpointId, CheckpointInfo, CheckpointStore, Commit, FieldRow, Filter, Keep, MemoryStore, Place, Segment, Stored,
+    CheckpointInfo, CheckpointStore, Commit, FieldRow, Filter, Keep, MemoryStore, Place, Segment, Stored,
     Tags,
 };
 pub use task::{

@@ -8,7 +8,8 @@ use crate::name::Name;
 use crate::reply::Reply;
 use crate::runner::Runner;
 use crate::state::State;
-use crate::store::{CheckpointId, CheckpointInfo, Filter, Place, Stored, Tags};
+use crate::checkpoint_id::CheckpointId;
+use crate::store::{CheckpointInfo, Filter, Place, Stored, Tags};
 use crate::task::Snap;
 use crate::turn::{Turn, turn_context};
 

@@ -192,6 +192,32 @@ impl<S: State> Turn<S> {
     }
 
     async fn drive(mut self) -> Result<TurnEnd<S>, TurnError> {
+        let turn: Name = self.runner.seams_ref().ids.turn().into();
+        let hub = (!self.readers.is_empty()).then(|| {
+            let names = self.runner.graph().inner().names.clone();
+            let clock = self.runner.seams_ref().clock.clone();
+            let mut hub = Hub::new(turn.clone(), Name::default(), names, clock);
+            self.readers.drain(..).for_each(|(options, queue)| hub.add(options, queue));
+            Arc::new(hub)
+        });
+        let mut step = 0;
+        let ended = self.run_to_end(turn, hub.as_ref(), &mut step).await;
+        if let Some(hub) = &hub {
+            let outcome = match &ended {
+                Ok(end) => format!("{:?}", end.status).to_lowercase(),
+                Err(failed) => failed.to_string(),
+            };
+            hub.send(Origin::step(step), EventKind::Ended { outcome }).await;
+        }
+        ended
+    }
+
+    async fn run_to_end(
+        self,
+        turn: Name,
+        hub: Option<&Arc<Hub<S>>>,
+        step: &mut u64,
+    ) -> Result<TurnEnd<S>, TurnError> {
         let _lease = self.runner.lease(&self.thread)?;
         let mut resources = self.runner.resources().clone();
         resources.extend(&self.resources);
@@ -204,16 +230,10 @@ impl<S: State> Turn<S> {
             return Err(RunError::NoStore { thread: self.thread, operation: "proceed" }.into());
         }
         let seams = self.runner.seams_ref().clone();
-        let mut context = turn_context(&graph, &self.thread, seams.ids.turn().into());
-        let hub = (!self.readers.is_empty()).then(|| {
-            let names = graph.inner().names.clone();
-            let mut hub = Hub::new(context.turn.clone(), Name::default(), names, seams.clock.clone());
-            self.readers.drain(..).for_each(|(options, queue)| hub.add(options, queue));
-            Arc::new(hub)
-        });
+        let mut context = turn_context(&graph, &self.thread, turn);
         context.resources = resources;
         context.cancel = self.cancel.clone();
-        context.sink = hub.as_ref().map(|hub| {
+        context.sink = hub.map(|hub| {
             let sink: Arc<dyn Sink> = hub.clone();
             Arc::downgrade(&sink)
         });
@@ -227,18 +247,20 @@ impl<S: State> Turn<S> {
                 machine.restore(stored)?;
             }
         }
-        if let Some(hub) = &hub {
-            hub.send(Origin::step(machine.step()), EventKind::Started).await;
+        *step = machine.step();
+        if let Some(hub) = hub {
+            hub.send(Origin::step(*step), EventKind::Started).await;
         }
         let nodes = graph.inner().names.len();
         let measure = self.runner.measures();
         let mut driver = LocalDriver {
-            bench: Arc::new(Bench { graph: graph.clone(), turn: context, seams, hub: hub.clone(), measure }),
+            bench: Arc::new(Bench { graph: graph.clone(), turn: context, seams, hub: hub.cloned(), measure }),
             store: store.map(|store| (store, place)),
             parallel: self.runner.parallel_mode(),
             node_time: vec![Duration::ZERO; nodes],
         };
         let stopped = driver.drive(&mut machine, self.start).await;
+        *step = machine.step();
         let mut report = machine.take_report();
         let times = graph.inner().names.iter().zip(driver.node_time).filter(|(_, took)| !took.is_zero());
         report.node_time = times.map(|(name, took)| (name.clone(), took)).collect();
@@ -247,13 +269,6 @@ impl<S: State> Turn<S> {
             Ok(Stopped::Cancelled) => Ok(Status::Cancelled),
             Ok(Stopped::Failed(error)) | Err(error) => Err(error),
         };
-        if let Some(hub) = &hub {
-            let outcome = match &ended {
-                Ok(status) => format!("{status:?}").to_lowercase(),
-                Err(error) => error.to_string(),
-            };
-            hub.send(Origin::step(machine.step()), EventKind::Ended { outcome }).await;
-        }
         match ended {
             Ok(status) => Ok(TurnEnd {
                 status,
@@ -261,7 +276,7 @@ impl<S: State> Turn<S> {
                 state: Snap::shared(machine.snapshot().clone()),
                 report,
             }),
-            Err(error) => Err(TurnError::new(error, report)),
+            Err(error) => Err(TurnError::new(error, report, driver.store.is_some())),
         }
     }
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::error::FaultKind;
 use crate::name::{Name, quoted};
-use crate::store::CheckpointId;
+use crate::checkpoint_id::CheckpointId;
 use crate::task::{Move, Snap, TaskId};
 
 /// One thing that happened in a turn.

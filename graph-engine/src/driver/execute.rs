@@ -48,6 +48,10 @@ impl<S: State> Bench<S> {
 
     pub(crate) async fn timed(&self, spec: TaskSpec<S>) -> Ended<S> {
         let (id, node) = (spec.id, spec.node);
+        let waited = spec.wait.is_zero() || self.sleep(spec.wait).await;
+        if !waited || self.turn.cancel.is_cancelled() {
+            return Ended { id, node, took: Duration::ZERO, outcome: TaskOutcome::Cancelled { started: false } };
+        }
         let began = self.measure.then(|| self.seams.clock.elapsed());
         let outcome = self.execute(spec).await;
         let took = began.map_or(Duration::ZERO, |began| self.seams.clock.elapsed().saturating_sub(began));
@@ -56,19 +60,13 @@ impl<S: State> Bench<S> {
 
     async fn execute(&self, spec: TaskSpec<S>) -> TaskOutcome<S> {
         let (id, node, attempt) = (spec.id, spec.node, spec.attempt);
-        if !spec.wait.is_zero() && !self.sleep(spec.wait).await {
-            return TaskOutcome::Cancelled;
-        }
-        if self.turn.cancel.is_cancelled() {
-            return TaskOutcome::Cancelled;
-        }
         let emitted = self.hub.is_some().then(|| Arc::new(AtomicU32::new(1)));
         if let Some(hub) = &self.hub {
             hub.send(Origin::task(id, node, attempt, 0), EventKind::NodeStarted).await;
         }
         let outcome = {
-            let TaskSpec { payload, extra, shared, remaining_steps, .. } = spec;
-            let task = Task { shared, id, node, attempt, remaining_steps, payload, extra, emitted: emitted.clone() };
+            let TaskSpec { payload, extra, shared, remaining_steps, origin, .. } = spec;
+            let task = Task { shared, id, node, attempt, origin, remaining_steps, payload, extra, emitted: emitted.clone() };
             self.attempt(&task).await
         };
         if let (Some(hub), Some(emitted)) = (&self.hub, emitted) {
@@ -98,15 +96,20 @@ impl<S: State> Bench<S> {
         // who wait for the cancellation.
         let ready = poll_fn(|cx| Poll::Ready(poll_node(&mut future, cx))).await;
         let ran = match ready {
-            Poll::Ready(ran) => ran,
+            Poll::Ready(ran) => ran.map_err(Some),
             Poll::Pending => match self.wait(&mut future, vertex.policy.timeout).await {
-                Some(ran) => ran,
-                None => return TaskOutcome::Cancelled,
+                Some(ran) => ran.map_err(Some),
+                None => Err(None),
             },
         };
+        // What the node left in its future is dropped here, and may panic as the node itself may.
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(move || drop(future))) {
+            return failed(panicked(&*panic));
+        }
         match ran {
             Ok(outcome) => TaskOutcome::Done(outcome),
-            Err(error) => failed(error),
+            Err(Some(error)) => failed(error),
+            Err(None) => TaskOutcome::Cancelled { started: true },
         }
     }
 
@@ -153,7 +156,7 @@ impl<S: State> Bench<S> {
                 };
                 hub.send(origin(last), EventKind::NodeFailed { kind: failure.kind, message }).await;
             }
-            TaskOutcome::Cancelled => {}
+            TaskOutcome::Cancelled { .. } => {}
         }
         if last > 1 && !matches!(outcome, TaskOutcome::Done(_)) {
             hub.send(origin(last + 1), EventKind::AttemptDiscarded).await;

@@ -72,12 +72,15 @@ impl StreamOptions {
         mpsc::channel(self.buffer)
     }
 
-    /// How many events wait for the reader (default 256, at least 1).
+    /// How many events wait for the reader (default 256, at least 1, at most 1,048,576).
     pub fn buffer(mut self, events: usize) -> Self {
-        self.buffer = events.max(1);
+        self.buffer = events.clamp(1, MAX_BUFFER);
         self
     }
 }
+
+/// What tokio's channels can hold at least.
+const MAX_BUFFER: usize = 1 << 20;
 
 struct Reader<S> {
     options: StreamOptions,
@@ -85,7 +88,7 @@ struct Reader<S> {
     queue: Mutex<Option<mpsc::Sender<Event<S>>>>,
 }
 
-impl<S> Reader<S> {
+impl<S: State> Reader<S> {
     fn asks(&self, mode: Mode) -> bool {
         self.options.modes.contains(&mode)
     }
@@ -97,6 +100,17 @@ impl<S> Reader<S> {
             Some(mode) => self.asks(mode),
         };
         asked
+    }
+
+    /// The event without what only other readers asked for.
+    fn own(&self, event: &Event<S>) -> Event<S> {
+        let mut event = event.clone();
+        match &mut event.kind {
+            EventKind::NodeFinished { update, .. } if !self.asks(Mode::Updates) => *update = None,
+            EventKind::StepFinished { state, .. } if !self.asks(Mode::State) => *state = None,
+            _ => {}
+        }
+        event
     }
 
     fn queue(&self) -> std::sync::MutexGuard<'_, Option<mpsc::Sender<Event<S>>>> {
@@ -122,8 +136,9 @@ pub(crate) struct Hub<S> {
     clock: Arc<dyn Clock>,
     readers: Vec<Reader<S>>,
     seq: AtomicU64,
-    /// Held only while numbers are given out and events are put into queues that have room: never over an await.
-    order: Mutex<()>,
+    /// Whether the last event was sent. Held only while numbers are given out and events are put into queues that have
+    /// room: never over an await.
+    ended: Mutex<bool>,
 }
 
 /// Where an event comes from.
@@ -154,7 +169,7 @@ impl<S: State> Hub<S> {
             clock,
             readers: Vec::new(),
             seq: AtomicU64::new(0),
-            order: Mutex::new(()),
+            ended: Mutex::new(false),
         }
     }
 
@@ -170,7 +185,7 @@ impl<S: State> Hub<S> {
     pub(crate) async fn send(&self, origin: Origin, kind: EventKind<S>) {
         let mut permits = Vec::with_capacity(self.readers.len());
         for reader in self.readers.iter().filter(|reader| reader.wants(&kind)) {
-            permits.extend(reader.room(&kind).await);
+            permits.extend(reader.room(&kind).await.map(|permit| (reader, permit)));
         }
         if permits.is_empty() {
             return;
@@ -178,7 +193,12 @@ impl<S: State> Hub<S> {
         let time = self.clock.now();
         let turn = self.turn.clone();
         // A poisoned lock protects nothing but the order of numbers.
-        let _order = self.order.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        // Work that a node left behind may still emit; nothing comes after the end.
+        if *ended {
+            return;
+        }
+        *ended = matches!(kind, EventKind::Ended { .. });
         let event = Event {
             turn,
             namespace: self.namespace.clone(),
@@ -191,8 +211,8 @@ impl<S: State> Hub<S> {
             time,
             kind,
         };
-        for permit in permits {
-            permit.send(event.clone());
+        for (reader, permit) in permits {
+            permit.send(reader.own(&event));
         }
     }
 }

@@ -164,7 +164,7 @@ impl<S: State> LocalDriver<S> {
             return Ok(());
         };
         // The last one is saved with the checkpoint.
-        if others == 0 || !store.outlives_process() {
+        if others == 0 || !store.outlives_process() || !machine.accepts(id, done) {
             return Ok(());
         }
         let encoded = encode_outcome(&self.bench.graph.inner().initial, done);
@@ -212,7 +212,9 @@ impl<S: State> Report<S> {
 
 impl<S: State> Drop for Report<S> {
     fn drop(&mut self) {
-        let outcome = TaskOutcome::Failed(Failure::fatal("the task was dropped before it finished".into()));
-        self.send(Ended { id: self.id, node: self.node, took: Duration::ZERO, outcome });
+        if self.results.is_some() {
+            let outcome = TaskOutcome::Failed(Failure::fatal("the task was dropped before it finished".into()));
+            self.send(Ended { id: self.id, node: self.node, took: Duration::ZERO, outcome });
+        }
     }
 }

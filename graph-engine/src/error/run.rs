@@ -105,7 +105,7 @@ pub enum RunError {
     },
     /// Tasks failed for good; what their siblings finished is kept.
     #[error(
-        "thread `{thread}`, super-step {step}: {}; `proceed` runs only what failed, `abandon` drops it",
+        "thread `{thread}`, super-step {step}: {}",
         listed(.failures, ", and ")
     )]
     Step {
@@ -117,10 +117,7 @@ pub enum RunError {
         failures: Vec<TaskFailure>,
     },
     /// A router failed; the step's updates are kept and `proceed` only routes again.
-    #[error(
-        "thread `{thread}`, super-step {step}: the router of `{node}` failed: {source}; the step's updates are kept, \
-         `proceed` only routes again"
-    )]
+    #[error("thread `{thread}`, super-step {step}: the router of `{node}` failed: {source}")]
     Router {
         /// The thread.
         thread: Name,
@@ -132,10 +129,7 @@ pub enum RunError {
         source: BoxError,
     },
     /// A reducer refused an item or panicked; nothing of the step was applied.
-    #[error(
-        "thread `{thread}`, super-step {step}: merging failed: {source}; nothing of the step was applied, `proceed` \
-         runs the step again from the last checkpoint"
-    )]
+    #[error("thread `{thread}`, super-step {step}: merging failed: {source}; nothing of the step was applied")]
     Merge {
         /// The thread.
         thread: Name,
@@ -144,10 +138,29 @@ pub enum RunError {
         /// What the reducer said.
         source: BoxError,
     },
+    /// The input of a turn was refused by a reducer.
+    #[error("thread `{thread}`: the input was refused: {source}; nothing of it was kept, correct it and send it again")]
+    Input {
+        /// The thread.
+        thread: Name,
+        /// What the reducer said.
+        source: BoxError,
+    },
+    /// The router of START failed.
+    #[error(
+        "thread `{thread}`: the router of START failed: {source}; nothing of the input was kept, send it again once \
+         the router can decide"
+    )]
+    Entry {
+        /// The thread.
+        thread: Name,
+        /// What the router said.
+        source: BoxError,
+    },
     /// The turn made as many super-steps as it may.
     #[error(
-        "thread `{thread}`: no end after {limit} super-steps of this turn (super-step {step}); next would be {}. \
-         `proceed` goes on with a new limit; raise it with `Runner::step_limit`",
+        "thread `{thread}`: no end after {limit} super-steps of this turn (super-step {step}); next would be {}; \
+         raise the limit with `Runner::step_limit`",
         names(.pending)
     )]
     StepLimit {
@@ -162,8 +175,8 @@ pub enum RunError {
     },
     /// A cluster (or a node in none) stayed as often as it may since it was entered.
     #[error(
-        "thread `{thread}`, super-step {step}: `{node}` stayed more than {limit} times since {} was entered; \
-         `proceed` begins a new count, raise the limit with `Runner::stay_limit`",
+        "thread `{thread}`, super-step {step}: `{node}` stayed more than {limit} times since {} was entered; raise \
+         the limit with `Runner::stay_limit`",
         .cluster.as_ref().map_or_else(|| "it".to_owned(), |c| format!("cluster `{c}`"))
     )]
     StayLimit {
@@ -264,6 +277,22 @@ pub enum RunError {
     },
 }
 
+impl RunError {
+    /// What can be done next with the thread, when that depends on whether the runner has a store.
+    #[must_use]
+    pub fn next(&self, stored: bool) -> Option<&'static str> {
+        let with_store = match self {
+            Self::WriteConflict { .. } => "`proceed` runs exactly these tasks again",
+            Self::Step { .. } => "`proceed` runs only what failed, `abandon` drops it",
+            Self::Router { .. } => "the step's updates are kept, `proceed` only routes again",
+            Self::Merge { .. } => "`proceed` runs the step again from the last checkpoint",
+            Self::StepLimit { .. } | Self::StayLimit { .. } => "`proceed` goes on with a new count",
+            _ => return None,
+        };
+        Some(if stored { with_store } else { "the state of this turn is lost, because the runner has no store" })
+    }
+}
+
 /// A failed turn: the error, and what the turn did until then. Reads like a [`RunError`].
 ///
 /// ```
@@ -295,11 +324,13 @@ pub struct TurnError {
     pub error: Box<RunError>,
     /// What the turn did.
     pub report: Box<RunReport>,
+    /// Whether the runner has a store, and so whether the thread can go on.
+    pub stored: bool,
 }
 
 impl TurnError {
-    pub(crate) fn new(error: RunError, report: RunReport) -> Self {
-        Self { error: Box::new(error), report: Box::new(report) }
+    pub(crate) fn new(error: RunError, report: RunReport, stored: bool) -> Self {
+        Self { error: Box::new(error), report: Box::new(report), stored }
     }
 
     /// The failures of the step, if tasks failed.
@@ -314,7 +345,7 @@ impl TurnError {
 
 impl From<RunError> for TurnError {
     fn from(error: RunError) -> Self {
-        Self::new(error, RunReport::default())
+        Self::new(error, RunReport::default(), false)
     }
 }
 
@@ -328,7 +359,11 @@ impl Deref for TurnError {
 
 impl fmt::Display for TurnError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.error.fmt(f)
+        self.error.fmt(f)?;
+        match self.error.next(self.stored) {
+            Some(next) => write!(f, "; {next}"),
+            None => Ok(()),
+        }
     }
 }
 

@@ -184,7 +184,7 @@ impl<S: State> Builder<S> {
         describe(self)
     }
 
-    /// Changes how much a kind of finding matters.
+    /// Changes how much a kind of finding matters. The level of a [fixed](Lint::is_fixed) lint stays.
     pub fn lint(mut self, lint: Lint, level: Level) -> Self {
         self.levels.insert(lint, level);
         self

@@ -100,7 +100,7 @@ impl<S: State> Frontier<S> {
         for slot in &mut self.slots {
             slot.stays = 0;
             slot.attempt = 1;
-            if matches!(slot.done, Some(TaskOutcome::Failed(_) | TaskOutcome::Cancelled)) {
+            if matches!(slot.done, Some(TaskOutcome::Failed(_) | TaskOutcome::Cancelled { .. })) {
                 slot.done = None;
             }
         }

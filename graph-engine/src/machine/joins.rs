@@ -51,12 +51,10 @@ impl Joins {
         self.0.iter_mut().for_each(Arrivals::reset);
     }
 
-    /// Joins that have seen some of their sources, with the index of the join and the bits seen.
-    pub(super) fn seen(&self) -> impl Iterator<Item = (usize, impl Iterator<Item = usize>)> {
+    /// Joins that have seen some of their sources, by index, with the arrival of each source.
+    pub(super) fn seen(&self) -> impl Iterator<Item = (usize, &[bool])> {
         let waiting = self.0.iter().enumerate().filter(|(_, arrivals)| arrivals.is_waiting());
-        waiting.map(|(join, arrivals)| {
-            (join, arrivals.arrived.iter().enumerate().filter(|(_, seen)| **seen).map(|(bit, _)| bit))
-        })
+        waiting.map(|(join, arrivals)| (join, arrivals.arrived.as_slice()))
     }
 
     pub(super) fn is_quiet(&self) -> bool {

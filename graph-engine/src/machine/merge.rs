@@ -55,16 +55,16 @@ impl<S: State> Machine<S> {
         });
         let merged = self.apply(updates);
         self.frontier.slots = slots;
-        merged
+        merged.map_err(|source| RunError::Merge { thread: self.thread(), step: self.step, source })
     }
 
     /// The input of a turn passes through the same rules.
     pub(super) fn merge_input(&mut self, mut input: S::Update) -> Result<(), RunError> {
         self.state_mut().reset_transient();
-        self.apply(std::iter::once(&mut input))
+        self.apply(std::iter::once(&mut input)).map_err(|source| RunError::Input { thread: self.thread(), source })
     }
 
-    fn apply<'u>(&mut self, updates: impl Iterator<Item = &'u mut S::Update>) -> Result<(), RunError> {
+    fn apply<'u>(&mut self, updates: impl Iterator<Item = &'u mut S::Update>) -> Result<(), BoxError> {
         // Reducers and `Append` may be the user's: a panic in one must not leave the process.
         let state = self.state_mut();
         let merged = catch_unwind(AssertUnwindSafe(|| {
@@ -88,16 +88,15 @@ impl<S: State> Machine<S> {
             state.settle(staged);
             Ok((written, whole))
         }));
-        let failed = match merged {
+        match merged {
             Ok(Ok((written, whole))) => {
                 self.dirty.insert(written);
                 self.whole.insert(whole);
-                return Ok(());
+                Ok(())
             }
-            Ok(Err(error)) => error,
-            Err(panic) => format!("a reducer panicked: {}", panic_text(&*panic)).into(),
-        };
-        Err(RunError::Merge { thread: self.thread(), step: self.step, source: failed })
+            Ok(Err(error)) => Err(error),
+            Err(panic) => Err(format!("a reducer panicked: {}", panic_text(&*panic)).into()),
+        }
     }
 
     /// Every task of the step is over and has dropped its snapshot, so the state mostly has one owner here. Whoever

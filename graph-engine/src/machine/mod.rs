@@ -24,14 +24,15 @@ pub(crate) use position::encode_outcome;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::checkpoint_id::{CheckpointId, IdPrefix};
 use crate::error::{RunError, TaskFailure, TaskRef};
 use crate::graph::Graph;
 use crate::name::Name;
 use crate::report::RunReport;
 use crate::state::{FieldSet, State};
-use crate::store::{CheckpointId, Commit, IdPrefix, Tags};
+use crate::store::{Commit, Tags};
 use crate::task::{Extra, NodeIx, Payload, Shared, TaskId, TurnContext};
-use frontier::Frontier;
+use frontier::{Frontier, Slot};
 
 /// What the machine wants next: two words, whatever it carries.
 pub(crate) enum Ask<S: State> {
@@ -78,6 +79,8 @@ pub(crate) struct TaskSpec<S> {
     pub(crate) id: TaskId,
     pub(crate) node: NodeIx,
     pub(crate) attempt: u32,
+    /// The checkpoint that made the frontier; zero without a store.
+    pub(crate) origin: CheckpointId,
     /// How long to wait before it, after a failure.
     pub(crate) wait: Duration,
     pub(crate) remaining_steps: u64,
@@ -115,6 +118,9 @@ pub(crate) struct Machine<S: State> {
     // What the next commit must hold.
     prefix: IdPrefix,
     head: Option<CheckpointId>,
+    /// The checkpoint that made the frontier, and whether the next commit is that of a new one.
+    origin: CheckpointId,
+    fresh: bool,
     tags: Arc<Tags>,
     dirty: FieldSet,
     /// Fields that must be stored whole: never stored before, or overwritten.
@@ -139,6 +145,8 @@ impl<S: State> Machine<S> {
             began: 0,
             report: RunReport::default(),
             head: None,
+            origin: CheckpointId::default(),
+            fresh: true,
             tags,
             dirty: FieldSet::EMPTY,
             whole: (0..fields).fold(FieldSet::EMPTY, |set, field| set | FieldSet::of(field)),
@@ -180,6 +188,9 @@ impl<S: State> Machine<S> {
             Answer::Ran(batch) => self.ran(batch),
             Answer::Committed(commit) => {
                 self.head = Some(commit.id);
+                if std::mem::take(&mut self.fresh) {
+                    self.origin = commit.id;
+                }
                 self.commit = Some(commit);
                 self.advance()
             }
@@ -201,11 +212,15 @@ impl<S: State> Machine<S> {
             Start::Input(update) => {
                 self.frontier.begin_turn();
                 self.began = self.step;
+                self.fresh = true;
                 if let Err(error) = self.merge_input(update).and_then(|()| self.enter()) {
                     return fail(error);
                 }
             }
-            Start::Abandon => self.frontier.abandon(),
+            Start::Abandon => {
+                self.fresh = true;
+                self.frontier.abandon();
+            }
             Start::Proceed => {
                 self.state_mut().reset_transient();
                 self.frontier.forget_failures();
@@ -225,7 +240,7 @@ impl<S: State> Machine<S> {
             match &slot.done {
                 None => waiting = true,
                 Some(TaskOutcome::Done(_)) => {}
-                Some(TaskOutcome::Cancelled) => cancelled = true,
+                Some(TaskOutcome::Cancelled { .. }) => cancelled = true,
                 Some(TaskOutcome::Failed(_)) => failed = true,
             }
         }
@@ -264,13 +279,13 @@ impl<S: State> Machine<S> {
     }
 
     fn task(&mut self, rank: usize, wait: Duration) -> TaskSpec<S> {
-        self.report.attempts += 1;
         let slot = &mut self.frontier.slots[rank];
         slot.running = true;
         TaskSpec {
             id: TaskId { step: self.step, rank: rank_of(rank) },
             node: slot.node,
             attempt: slot.attempt,
+            origin: self.origin,
             wait,
             remaining_steps: self.options.step_limit.saturating_sub(self.step - self.began + 1),
             payload: slot.payload.clone(),
@@ -309,6 +324,7 @@ impl<S: State> Machine<S> {
         }
         self.plan_next();
         self.step += 1;
+        self.fresh = true;
         self.report.steps += 1;
         self.commit()
     }
@@ -319,10 +335,21 @@ impl<S: State> Machine<S> {
         self.commit()
     }
 
+    /// The nodes that have something to do, each once, in task order.
     pub(crate) fn pending(&self) -> Vec<Name> {
         let graph = self.graph.inner();
-        let deferred = self.frontier.deferred.iter();
-        self.frontier.slots.iter().chain(deferred).map(|slot| graph.name_of(slot.node).clone()).collect()
+        let over = |slot: &&Slot<S>| matches!(slot.done, Some(TaskOutcome::Done(_)));
+        // When every task is over, only the routing of all of them is left.
+        let routing = self.frontier.slots.iter().all(|slot| over(&slot));
+        let open = self.frontier.slots.iter().filter(|slot| routing || !over(slot));
+        let mut names: Vec<Name> = Vec::new();
+        for slot in open.chain(&self.frontier.deferred) {
+            let name = graph.name_of(slot.node);
+            if names.last() != Some(name) && !names.contains(name) {
+                names.push(name.clone());
+            }
+        }
+        names
     }
 
     fn task_ref(&self, rank: usize) -> TaskRef {

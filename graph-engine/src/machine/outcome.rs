@@ -10,7 +10,8 @@ use crate::task::Outcome;
 pub(crate) enum TaskOutcome<S: State> {
     Done(Outcome<S>),
     Failed(Box<Failure>),
-    Cancelled,
+    /// Cancelled, perhaps before the node was called at all.
+    Cancelled { started: bool },
 }
 
 /// A failure, and the error itself as long as a retry policy may want to look at it.
@@ -44,7 +45,7 @@ impl<S: State> fmt::Debug for TaskOutcome<S> {
         match self {
             Self::Done(outcome) => outcome.fmt(f),
             Self::Failed(failure) => write!(f, "Failed({})", failure.source),
-            Self::Cancelled => f.write_str("Cancelled"),
+            Self::Cancelled { .. } => f.write_str("Cancelled"),
         }
     }
 }

@@ -1,8 +1,12 @@
 //! Takes what came back from a task: checks it, and decides whether a failed attempt is made again.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use super::outcome::{Failure, TaskOutcome};
 use super::{Machine, TaskSpec};
+use crate::error::{FaultKind, NodeError};
 use crate::name::quoted;
+use crate::panic::panic_text;
 use crate::state::State;
 use crate::task::{Goto, Outcome, Rare, TaskId};
 
@@ -10,6 +14,9 @@ impl<S: State> Machine<S> {
     /// Puts the outcome into its slot. A failed attempt that may be made again is returned instead.
     pub(super) fn place(&mut self, id: TaskId, mut outcome: TaskOutcome<S>) -> Option<TaskSpec<S>> {
         let rank = id.rank as usize;
+        if !matches!(outcome, TaskOutcome::Cancelled { started: false }) {
+            self.report.attempts += 1;
+        }
         let graph = self.graph.clone();
         let slot = self.frontier.slots.get(rank)?;
         let vertex = graph.inner().at(slot.node);
@@ -22,11 +29,20 @@ impl<S: State> Machine<S> {
             let attempt = slot.attempt;
             if let (Some(retry), Some(error)) = (&vertex.policy.retry, &failure.error)
                 && attempt < retry.attempts()
-                && retry.accepts(error)
             {
-                let wait = retry.wait(attempt, self.spread(id, attempt));
-                self.frontier.slots[rank].attempt += 1;
-                return Some(self.task(rank, wait));
+                // The predicate is the user's: a panic in it is a failure of the task, not of the process.
+                match catch_unwind(AssertUnwindSafe(|| retry.accepts(error))) {
+                    Ok(true) => {
+                        let wait = retry.wait(attempt, self.spread(id, attempt));
+                        self.frontier.slots[rank].attempt += 1;
+                        return Some(self.task(rank, wait));
+                    }
+                    Ok(false) => {}
+                    Err(panic) => {
+                        let text = format!("{error}; and its retry predicate panicked: {}", panic_text(&*panic));
+                        *failure = Failure::new(NodeError::new(FaultKind::Panicked, text.into()));
+                    }
+                }
             }
             failure.settle();
         }
@@ -34,6 +50,12 @@ impl<S: State> Machine<S> {
         slot.running = false;
         slot.done = Some(outcome);
         None
+    }
+
+    /// Whether an outcome will stand, so that it may be saved early.
+    pub(crate) fn accepts(&self, id: TaskId, outcome: &Outcome<S>) -> bool {
+        let rank = id.rank as usize;
+        rank < self.frontier.slots.len() && self.fault(rank, outcome).is_none()
     }
 
     /// What is wrong with an outcome that the node thinks is fine.
@@ -58,6 +80,10 @@ impl<S: State> Machine<S> {
             let what = if known { "a target that it doesn't declare" } else { "a target that is no node" };
             Some(format!("it goes to `{name}`, {what}; its declared targets are {declared}"))
         };
+        let undeclared = |what: &str, declared: bool| {
+            let told = declared || vertex.info.dynamic;
+            (!told).then(|| format!("it {what}, which it doesn't declare; say so in `describe`"))
+        };
         match &outcome.goto {
             Goto::Declared => None,
             Goto::Go(to) => unknown(to.name),
@@ -67,7 +93,9 @@ impl<S: State> Machine<S> {
                     let runs = hops.chunk_by(|a, b| std::ptr::eq(a.to.name(), b.to.name()));
                     runs.filter_map(|run| run.first()).find_map(|hop| unknown(hop.to.name()))
                 }
-                Rare::Stay(_) | Rare::Direct(_) | Rare::Finish(_) => None,
+                Rare::Stay(_) => undeclared("stays", vertex.info.stay),
+                Rare::Direct(_) => undeclared("replies directly", vertex.info.direct),
+                Rare::Finish(_) => undeclared("finishes the thread", vertex.info.finish),
                 Rare::Invalid(error) => Some(format!("its reply or feedback can't be written as JSON: {error}")),
             },
         }

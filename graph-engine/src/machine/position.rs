@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 use super::frontier::Slot;
 use super::outcome::TaskOutcome;
 use super::{Ask, Machine, fail};
+use crate::checkpoint_id::CheckpointId;
 use crate::error::RunError;
 use crate::graph::Inner;
 use crate::name::Name;
@@ -26,6 +27,9 @@ struct Position<'a> {
     version: u32,
     step: u64,
     began: u64,
+    /// The checkpoint that made the frontier, when it isn't this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    origin: Option<CheckpointId>,
     next: Vec<SlotRow<'a>>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     deferred: Vec<SlotRow<'a>>,
@@ -60,7 +64,8 @@ struct SlotRow<'a> {
 #[derive(Serialize, Deserialize)]
 struct JoinRow<'a> {
     to: Cow<'a, str>,
-    arrived: Vec<Cow<'a, str>>,
+    /// All sources in their declared order, and whether each has arrived: two joins may lead to one node.
+    sources: Vec<(Cow<'a, str>, bool)>,
 }
 
 /// The result of a finished task whose step is not finished.
@@ -106,7 +111,8 @@ fn frontier_error(source: serde_json::Error) -> CodecError {
 }
 
 fn payload_row(payload: Option<&Payload>) -> Result<Option<[Box<RawValue>; 1]>, CodecError> {
-    payload.map(|payload| payload.to_json().map(|json| [json])).transpose().map_err(frontier_error)
+    let json = payload.map(|payload| payload.to_raw().map(|json| [json])).transpose();
+    json.map_err(|error| frontier_error(serde::ser::Error::custom(format!("a payload: {error}"))))
 }
 
 impl OutcomeRow {
@@ -202,6 +208,7 @@ impl<S: State> Machine<S> {
         let quiet = frontier.deferred.is_empty()
             && frontier.replies.is_empty()
             && !frontier.completed
+            && self.fresh
             && frontier.joins.is_quiet()
             && frontier.stays.iter().all(|stays| *stays == 0)
             && frontier.slots.iter().all(|slot| slot.is_bare() && slot.attempt == 1);
@@ -231,16 +238,18 @@ impl<S: State> Machine<S> {
         let rows = |slots: &'_ [Slot<S>]| {
             slots.iter().map(|slot| slot_row(graph, &self.shared.state, slot)).collect::<Result<_, CodecError>>()
         };
-        let joins = frontier.joins.seen().map(|(join, bits)| {
+        let joins = frontier.joins.seen().map(|(join, arrived)| {
             let join = &graph.joins[join];
-            let arrived = bits.map(|bit| Cow::Borrowed(graph.name_of(join.sources[bit]).as_str()));
-            JoinRow { to: Cow::Borrowed(graph.name_of(join.to)), arrived: arrived.collect() }
+            let names = join.sources.iter().map(|source| Cow::Borrowed(graph.name_of(*source).as_str()));
+            let sources = names.zip(arrived.iter().copied()).collect();
+            JoinRow { to: Cow::Borrowed(graph.name_of(join.to)), sources }
         });
         let stays = frontier.stays.iter().zip(&graph.clusters).filter(|(stays, _)| **stays > 0);
         Ok(Position {
             version: VERSION,
             step: self.step,
             began: self.began,
+            origin: (!self.fresh).then_some(self.origin),
             next: rows(&frontier.slots)?,
             deferred: rows(&frontier.deferred)?,
             joins: joins.collect(),
@@ -287,12 +296,16 @@ impl<S: State> Machine<S> {
         }
         self.take_position(position).map_err(|why| format!("checkpoint {id}: {why}"))?;
         self.head = Some(id);
+        if self.origin == CheckpointId::default() {
+            self.origin = id;
+        }
+        self.fresh = false;
         for (task, bytes) in stored.saved.iter().filter(|(task, _)| task.step == self.step) {
             let row: OutcomeRow =
                 serde_json::from_slice(bytes).map_err(|e| format!("the saved result of task {task}: {e}"))?;
             let outcome = row.into_outcome(&self.shared.state)?;
-            if let Some(slot) = self.frontier.slots.get_mut(task.rank as usize) {
-                slot.done.get_or_insert(TaskOutcome::Done(outcome));
+            if self.accepts(*task, &outcome) {
+                self.frontier.slots[task.rank as usize].done.get_or_insert(TaskOutcome::Done(outcome));
             }
         }
         Ok(())
@@ -302,6 +315,7 @@ impl<S: State> Machine<S> {
         let graph = self.graph.clone();
         let graph = graph.inner();
         (self.step, self.began) = (position.step, position.began);
+        self.origin = position.origin.unwrap_or_default();
         self.frontier.replies = position.replies;
         self.frontier.completed = position.completed;
         for (rows, deferred) in [(position.next, false), (position.deferred, true)] {
@@ -312,17 +326,15 @@ impl<S: State> Machine<S> {
         }
         for row in position.joins {
             let known = graph.joins.iter().enumerate().find(|(_, join)| {
-                *graph.name_of(join.to) == *row.to
-                    && row.arrived.iter().all(|name| join.sources.iter().any(|ix| *graph.name_of(*ix) == **name))
+                let sources = join.sources.iter().map(|source| graph.name_of(*source).as_str());
+                *graph.name_of(join.to) == *row.to && sources.eq(row.sources.iter().map(|(name, _)| &**name))
             });
-            let Some((at, join)) = known else {
+            let Some((at, _)) = known else {
                 self.report.warnings.push(format!("the graph has no join to `{}` any more; its arrivals are ignored", row.to));
                 continue;
             };
-            for (bit, source) in join.sources.iter().enumerate() {
-                if row.arrived.iter().any(|name| *graph.name_of(*source) == **name) {
-                    self.frontier.joins.arrive(at, bit);
-                }
+            for (bit, _) in row.sources.iter().enumerate().filter(|(_, (_, arrived))| *arrived) {
+                self.frontier.joins.arrive(at, bit);
             }
         }
         for (name, stays) in position.stays {
@@ -338,7 +350,7 @@ fn slot_row<'a, S: State>(graph: &'a Inner<S>, state: &S, slot: &Slot<S>) -> Res
     let done = match &slot.done {
         Some(TaskOutcome::Done(outcome)) => Some(OutcomeRow::of(state, outcome)?),
         // What failed or was cancelled runs again.
-        Some(TaskOutcome::Failed(_) | TaskOutcome::Cancelled) | None => None,
+        Some(TaskOutcome::Failed(_) | TaskOutcome::Cancelled { .. }) | None => None,
     };
     Ok(SlotRow {
         node: Cow::Borrowed(graph.name_of(slot.node)),

@@ -30,7 +30,8 @@ impl<S: State> Machine<S> {
         match &graph.inner().start {
             Exit::Edges(targets) => targets.iter().for_each(|to| self.schedule(&graph, origin, *to)),
             Exit::Router(choose) => {
-                let goto = self.ask(choose).map_err(|source| self.router_error(START.into(), source))?;
+                let thread = self.thread();
+                let goto = self.ask(choose).map_err(|source| RunError::Entry { thread, source })?;
                 self.follow(&graph, origin, goto);
             }
         }
@@ -48,14 +49,15 @@ impl<S: State> Machine<S> {
             let node = slot.node;
             if matches!(outcome.goto, Goto::Declared)
                 && let Exit::Router(choose) = &graph.inner().at(node).exit
-                && self.frontier.chosen[node.at()].0 != self.frontier.pass
             {
-                let name = graph.inner().name_of(node);
-                let goto = self.ask(choose).map_err(|source| self.router_error(name.clone(), source))?;
-                if is_stay(&goto) {
+                if self.frontier.chosen[node.at()].0 != self.frontier.pass {
+                    let name = graph.inner().name_of(node);
+                    let goto = self.ask(choose).map_err(|source| self.router_error(name.clone(), source))?;
+                    self.frontier.chosen[node.at()] = (self.frontier.pass, Some(goto));
+                }
+                if self.frontier.chosen[node.at()].1.as_ref().is_some_and(is_stay) {
                     self.count_stay(&graph, rank)?;
                 }
-                self.frontier.chosen[node.at()] = (self.frontier.pass, Some(goto));
             } else if is_stay(&outcome.goto) {
                 self.count_stay(&graph, rank)?;
             }
@@ -153,13 +155,16 @@ impl<S: State> Machine<S> {
                     }
                 }
             }
-            // A router decides once for all tasks of its node.
+            // A router decides once for all tasks of its node; a stay of a node in no cluster is a stay of each task.
             Exit::Router(_) => {
+                let each = graph.inner().at(slot.node).cluster.is_none();
                 let (pass, chosen) = &mut self.frontier.chosen[slot.node.at()];
-                if *pass == self.frontier.pass
-                    && let Some(goto) = chosen.take()
-                {
-                    self.take(graph, origin, Some(slot), goto);
+                if *pass == self.frontier.pass {
+                    let stays = each && chosen.as_ref().is_some_and(is_stay);
+                    let goto = if stays { chosen.clone() } else { chosen.take() };
+                    if let Some(goto) = goto {
+                        self.take(graph, origin, Some(slot), goto);
+                    }
                 }
             }
         }
@@ -193,14 +198,14 @@ impl<S: State> Machine<S> {
 
     fn fan_out(&mut self, graph: &Graph<S>, origin: Origin, hops: Vec<Hop>) {
         self.frontier.sends.reserve(hops.len());
-        let mut last: Option<(*const u8, Option<NodeIx>)> = None;
+        let mut last: Option<(*const str, Option<NodeIx>)> = None;
         for hop in hops {
             let name = hop.to.name();
             let target = match last {
-                Some((at, target)) if at == name.as_ptr() => target,
+                Some((at, target)) if std::ptr::eq(at, name) => target,
                 _ => graph.inner().target(name).flatten(),
             };
-            last = Some((name.as_ptr(), target));
+            last = Some((std::ptr::from_ref(name), target));
             match (hop.send, target) {
                 (None, target) => self.schedule(graph, origin, target),
                 (Some(_), None) => {}
@@ -229,18 +234,25 @@ impl<S: State> Machine<S> {
         match graph.inner().at(node).cluster {
             Some(cluster) => {
                 let entry = graph.inner().clusters[cluster].entry;
-                let at = self.schedule_plain(entry);
-                if let (Some(at), Some(feedback)) = (at, feedback) {
-                    Arc::make_mut(self.frontier.plain[at].extra.get_or_insert_default()).feedback.push(feedback);
+                // The entry may lie in a cluster within this one, which is then entered anew.
+                self.enter_clusters(graph, origin, entry);
+                let again = self.schedule_task(graph, entry);
+                if let (Some(again), Some(feedback)) = (again, feedback) {
+                    Arc::make_mut(again.extra.get_or_insert_default()).feedback.push(feedback);
                 }
             }
             None => {
                 let extra = feedback.map(|feedback| Arc::new(Extra { feedback: vec![feedback] }));
-                let again = Slot { stays: slot.stays, sent: slot.sent, payload: slot.payload.take(), extra, ..Slot::plain(node) };
-                if slot.sent {
-                    self.frontier.sends.push(again);
-                } else if let Some(at) = self.schedule_plain(node) {
-                    self.frontier.plain[at] = again;
+                let (stays, sent) = (slot.stays, slot.sent);
+                let again = Slot { stays, sent, payload: slot.payload.take(), extra, ..Slot::plain(node) };
+                match sent {
+                    true if graph.inner().at(node).deferred => self.frontier.deferred.push(again),
+                    true => self.frontier.sends.push(again),
+                    false => {
+                        if let Some(task) = self.schedule_task(graph, node) {
+                            *task = again;
+                        }
+                    }
                 }
             }
         }
@@ -250,24 +262,29 @@ impl<S: State> Machine<S> {
     fn schedule(&mut self, graph: &Graph<S>, origin: Origin, target: Option<NodeIx>) {
         let Some(node) = target else { return };
         self.enter_clusters(graph, origin, node);
-        if graph.inner().at(node).deferred {
-            let plain = self.frontier.deferred.partition_point(|slot| !slot.sent);
-            if let Err(at) = self.frontier.deferred[..plain].binary_search_by_key(&node, |slot| slot.node) {
-                self.frontier.deferred.insert(at, Slot::plain(node));
-            }
-        } else {
-            self.schedule_plain(node);
-        }
+        self.schedule_task(graph, node);
     }
 
-    /// The place of the node's plain task among those of this pass.
-    fn schedule_plain(&mut self, node: NodeIx) -> Option<usize> {
-        let before = std::mem::replace(&mut self.frontier.scheduled[node.at()], self.frontier.pass);
-        if before == self.frontier.pass {
-            return self.frontier.plain.iter().position(|slot| slot.node == node);
+    /// The node's plain task among those of this pass, or among those that wait.
+    fn schedule_task(&mut self, graph: &Graph<S>, node: NodeIx) -> Option<&mut Slot<S>> {
+        let frontier = &mut self.frontier;
+        if graph.inner().at(node).deferred {
+            let plain = frontier.deferred.partition_point(|slot| !slot.sent);
+            let at = match frontier.deferred[..plain].binary_search_by_key(&node, |slot| slot.node) {
+                Ok(at) => at,
+                Err(at) => {
+                    frontier.deferred.insert(at, Slot::plain(node));
+                    at
+                }
+            };
+            return frontier.deferred.get_mut(at);
         }
-        self.frontier.plain.push(Slot::plain(node));
-        Some(self.frontier.plain.len() - 1)
+        let before = std::mem::replace(&mut frontier.scheduled[node.at()], frontier.pass);
+        if before == frontier.pass {
+            return frontier.plain.iter_mut().find(|slot| slot.node == node);
+        }
+        frontier.plain.push(Slot::plain(node));
+        frontier.plain.last_mut()
     }
 
     /// Entering a cluster from outside begins a new count of stays.

@@ -81,7 +81,8 @@ impl Retry {
         let wait = self.base.as_secs_f64() * self.factor.powi(exponent);
         let capped = Duration::try_from_secs_f64(wait).unwrap_or(Duration::MAX).min(self.max);
         let spread = if spread.is_finite() { spread.clamp(0.0, 1.0) } else { 0.0 };
-        capped.checked_add(capped.mul_f64(self.jitter * spread)).unwrap_or(capped)
+        let added = Duration::try_from_secs_f64(capped.as_secs_f64() * self.jitter * spread).unwrap_or(Duration::MAX);
+        capped.saturating_add(added)
     }
 
     pub(crate) fn accepts(&self, error: &NodeError) -> bool {

@@ -106,6 +106,14 @@ pub fn encode_field<T: Serialize + ?Sized>(field: &str, value: &T, out: &mut Vec
     serde_json::to_writer(out, value).map_err(|source| CodecError::Encode { field: field.to_owned(), source })
 }
 
+/// A value as JSON; a float that is not finite is refused instead of becoming `null`.
+pub(crate) fn to_json<T: Serialize>(value: T) -> Result<serde_json::Value, String> {
+    match finite::first_not_finite(&value) {
+        Some(float) => Err(format!("it holds a float that is not finite ({float}), which JSON can't store")),
+        None => serde_json::to_value(value).map_err(|e| e.to_string()),
+    }
+}
+
 /// Reads a value from JSON.
 ///
 /// # Errors

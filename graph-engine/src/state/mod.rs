@@ -10,6 +10,7 @@ mod log;
 mod write;
 
 pub use append::{Append, PersistAppend};
+pub(crate) use codec::to_json;
 pub use codec::{CodecError, Encoding, Persist};
 #[doc(hidden)]
 pub use codec::{decode_field, encode_field};

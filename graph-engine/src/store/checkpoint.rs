@@ -2,109 +2,18 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::checkpoint_id::CheckpointId;
 use crate::name::Name;
 use crate::state::Encoding;
 use crate::task::TaskId;
 
 /// Small texts by which checkpoints are found again, such as a tenant.
 pub type Tags = BTreeMap<String, String>;
-
-/// Identifies a checkpoint. It is derived from the thread, the namespace, the parent, the turn and the step, so a
-/// repeated commit has the same id.
-///
-/// ```
-/// use graph_engine::CheckpointId;
-///
-/// let first = CheckpointId::derive("guest-7", "", None, "turn-1", 0);
-/// let next = CheckpointId::derive("guest-7", "", Some(first), "turn-1", 1);
-/// assert_ne!(first, next);
-/// assert_eq!(first.to_string().parse(), Ok(first));
-/// ```
-#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct CheckpointId(u128);
-
-impl CheckpointId {
-    /// The id of a checkpoint.
-    #[must_use]
-    pub fn derive(thread: &str, namespace: &str, parent: Option<Self>, turn: &str, step: u64) -> Self {
-        IdPrefix::new(thread, namespace, turn).id(parent, step)
-    }
-}
-
-/// The part of an id that is the same for all commits of a turn.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct IdPrefix(u128);
-
-impl IdPrefix {
-    // FNV-1a with 128 bits: stable over versions and machines. Ids only have to differ within one thread, and a
-    // collision would be refused as a conflict.
-    const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
-    const OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
-
-    pub(crate) fn new(thread: &str, namespace: &str, turn: &str) -> Self {
-        let mut hash = Self(Self::OFFSET);
-        for text in [thread, namespace, turn] {
-            hash = hash.feed(text.len() as u128);
-            hash = text.bytes().fold(hash, |hash, byte| hash.feed(byte.into()));
-        }
-        hash
-    }
-
-    pub(crate) fn id(self, parent: Option<CheckpointId>, step: u64) -> CheckpointId {
-        let parent = parent.map_or(0, |p| p.0);
-        let hash = self.feed(parent).feed(step.into());
-        // The high bits of a product don't reach the low ones: fold them once.
-        CheckpointId(hash.feed(hash.0 >> 64).0)
-    }
-
-    fn feed(self, word: u128) -> Self {
-        Self((self.0 ^ word).wrapping_mul(Self::PRIME))
-    }
-}
-
-impl fmt::Display for CheckpointId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:032x}", self.0)
-    }
-}
-
-impl fmt::Debug for CheckpointId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
-impl std::str::FromStr for CheckpointId {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        if text.len() != 32 {
-            return Err(format!("`{text}` is not a checkpoint id; it has 32 hexadecimal digits"));
-        }
-        u128::from_str_radix(text, 16).map(Self).map_err(|e| format!("`{text}` is not a checkpoint id: {e}"))
-    }
-}
-
-impl TryFrom<String> for CheckpointId {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        text.parse()
-    }
-}
-
-impl From<CheckpointId> for String {
-    fn from(id: CheckpointId) -> Self {
-        id.to_string()
-    }
-}
 
 /// A thread and a namespace in it.
 ///

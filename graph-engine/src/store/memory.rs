@@ -1,14 +1,15 @@
 //! Checkpoints in the memory of this process: for tests, and for threads that need not outlive it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
 use dashmap::DashMap;
 
-use super::checkpoint::{CheckpointId, CheckpointInfo, Commit, FieldRow, Filter, Keep, Place, Segment, Stored, Tags};
+use super::checkpoint::{CheckpointInfo, Commit, FieldRow, Filter, Keep, Place, Segment, Stored, Tags};
 use super::CheckpointStore;
+use crate::checkpoint_id::CheckpointId;
 use crate::error::StoreError;
 use crate::name::Name;
 use crate::state::Encoding;
@@ -46,6 +47,8 @@ pub struct MemoryStore {
 #[derive(Clone, Default)]
 struct Rows {
     rows: Vec<Row>,
+    /// Rows by id; only looked up, never walked.
+    index: HashMap<CheckpointId, usize>,
     fields: Vec<FieldRow>,
     bytes: Vec<u8>,
     head: Option<usize>,
@@ -88,7 +91,7 @@ impl fmt::Debug for MemoryStore {
 
 impl Rows {
     fn find(&self, id: CheckpointId) -> Option<usize> {
-        self.rows.iter().rposition(|row| row.id == id)
+        self.index.get(&id).copied()
     }
 
     fn at(&self, at: Option<CheckpointId>) -> Option<usize> {
@@ -96,16 +99,14 @@ impl Rows {
     }
 
     fn commit(&mut self, thread: &str, commit: &Commit) -> Result<(), StoreError> {
+        if let Some(known) = self.find(commit.id) {
+            return self.repeated(thread, known, commit);
+        }
         let head = self.head.map(|at| self.rows[at].id);
-        if head != commit.parent || head == Some(commit.id) {
-            if let Some(known) = self.find(commit.id) {
-                return self.repeated(thread, known, commit);
-            }
-            if !commit.fork {
-                let show = |id: Option<CheckpointId>| id.map_or_else(|| "none".to_owned(), |id| id.to_string());
-                let why = format!("the head is {}, the commit follows {}", show(head), show(commit.parent));
-                return Err(StoreError::conflict(thread, why));
-            }
+        if head != commit.parent && !commit.fork {
+            let show = |id: Option<CheckpointId>| id.map_or_else(|| "none".to_owned(), |id| id.to_string());
+            let why = format!("the head is {}, the commit follows {}", show(head), show(commit.parent));
+            return Err(StoreError::conflict(thread, why));
         }
         let parent_row = commit.parent.and_then(|id| self.find(id));
         if parent_row.is_none() && commit.parent.is_some() {
@@ -118,6 +119,7 @@ impl Rows {
             ..row.clone()
         }));
         let position = self.bytes.len() - commit.position().len()..self.bytes.len();
+        self.index.insert(commit.id, self.rows.len());
         self.rows.push(Row {
             id: commit.id,
             parent: commit.parent,
@@ -226,6 +228,7 @@ impl Rows {
             }
             let start = pruned.bytes.len();
             pruned.bytes.extend_from_slice(&self.bytes[row.position.clone()]);
+            pruned.index.insert(row.id, pruned.rows.len());
             pruned.rows.push(Row {
                 parent_row,
                 fields: first..pruned.fields.len(),

@@ -3,12 +3,12 @@
 mod checkpoint;
 mod memory;
 
-pub use checkpoint::{CheckpointId, CheckpointInfo, Commit, FieldRow, Filter, Keep, Place, Segment, Stored, Tags};
-pub(crate) use checkpoint::IdPrefix;
+pub use checkpoint::{CheckpointInfo, Commit, FieldRow, Filter, Keep, Place, Segment, Stored, Tags};
 pub use memory::MemoryStore;
 
 use std::ops::Range;
 
+use crate::checkpoint_id::CheckpointId;
 use crate::error::StoreError;
 use crate::task::TaskId;
 

@@ -10,7 +10,7 @@ use super::payload::Payload;
 use super::route::{CanDirect, CanFinish, CanStay, Nowhere, Route, TargetSpec};
 use crate::error::NodeError;
 use crate::name::Name;
-use crate::state::State;
+use crate::state::{State, to_json};
 
 /// A move as the engine handles it. The frequent ones are two words; the rest is behind one box, so that an outcome
 /// stays small.
@@ -62,9 +62,9 @@ impl Goto {
     }
 
     fn json(value: impl Serialize, make: impl FnOnce(Value) -> Rare) -> Self {
-        Self::rare(match serde_json::to_value(value) {
+        Self::rare(match to_json(value) {
             Ok(value) => make(value),
-            Err(e) => Rare::Invalid(e.to_string()),
+            Err(error) => Rare::Invalid(error),
         })
     }
 

@@ -11,8 +11,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::shared::{Emitted, EmittedKind, Extra, TurnContext};
 use super::{NodeIx, Task, TaskId};
+use crate::checkpoint_id::CheckpointId;
 use crate::error::NodeError;
 use crate::name::Name;
+use crate::state::to_json;
 
 /// What a node may know of its run: the step and attempt, feedback, cancellation, and where events go.
 ///
@@ -32,6 +34,7 @@ pub struct Ctx {
     id: TaskId,
     node: NodeIx,
     attempt: u32,
+    origin: CheckpointId,
     remaining_steps: u64,
     extra: Option<Arc<Extra>>,
     emitted: Option<Arc<AtomicU32>>,
@@ -44,6 +47,7 @@ impl Ctx {
             id: task.id,
             node: task.node,
             attempt: task.attempt,
+            origin: task.origin,
             remaining_steps: task.remaining_steps,
             extra: task.extra.clone(),
             emitted: task.emitted.clone(),
@@ -92,10 +96,16 @@ impl Ctx {
         self.remaining_steps
     }
 
-    /// A key for effects outside: the same in every attempt of this task, and in no other task.
+    /// A key for effects outside: the same in every attempt of this task, also after a restart from the last
+    /// checkpoint, and in no other task of any run.
     #[must_use]
     pub fn idempotency_key(&self) -> String {
-        format!("{}/{}{}", self.turn.thread, self.turn.namespace, self.id)
+        let TurnContext { thread, turn, namespace, .. } = &*self.turn;
+        // Without a store a task lives only in its turn.
+        if self.origin == CheckpointId::default() {
+            return format!("{thread}/{namespace}{turn}/{}", self.id);
+        }
+        format!("{thread}/{namespace}{}/{}", self.origin, self.id)
     }
 
     /// The feedback of the stay that led here. When several tasks stayed at once it is the first in task order.
@@ -147,7 +157,7 @@ impl Ctx {
         if self.turn.sink.is_none() {
             return Ok(());
         }
-        let value = serde_json::to_value(event).map_err(NodeError::fatal)?;
+        let value = to_json(event).map_err(NodeError::fatal)?;
         self.send(EmittedKind::Custom(value)).await;
         Ok(())
     }

@@ -27,6 +27,7 @@ use std::sync::atomic::AtomicU32;
 use serde::{Deserialize, Serialize};
 
 use crate::name::Name;
+use crate::checkpoint_id::CheckpointId;
 
 /// Identifies a task: its super-step and its place in the frontier, which never changes once committed. The order of
 /// ids is the order in which updates are merged.
@@ -71,6 +72,7 @@ pub struct Task<S> {
     pub(crate) id: TaskId,
     pub(crate) node: NodeIx,
     pub(crate) attempt: u32,
+    pub(crate) origin: CheckpointId,
     pub(crate) remaining_steps: u64,
     pub(crate) payload: Option<Payload>,
     pub(crate) extra: Option<Arc<Extra>>,

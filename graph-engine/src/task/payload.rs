@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 use crate::error::NodeError;
+use crate::state::to_json;
 
 /// The type of a payload, as sender and receiver publish it.
 ///
@@ -67,7 +68,7 @@ pub struct Payload(Arc<dyn Value>);
 
 trait Value: Any + Send + Sync {
     fn as_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
-    fn to_json(&self) -> serde_json::Result<Box<RawValue>>;
+    fn to_raw(&self) -> Result<Box<RawValue>, String>;
     fn type_name(&self) -> &'static str;
     fn stored(&self) -> Option<&RawValue> {
         None
@@ -79,8 +80,8 @@ impl<T: Serialize + Send + Sync + 'static> Value for T {
         self
     }
 
-    fn to_json(&self) -> serde_json::Result<Box<RawValue>> {
-        serde_json::value::to_raw_value(self)
+    fn to_raw(&self) -> Result<Box<RawValue>, String> {
+        to_json(self).and_then(|value| serde_json::value::to_raw_value(&value).map_err(|e| e.to_string()))
     }
 
     fn type_name(&self) -> &'static str {
@@ -96,7 +97,7 @@ impl Value for Stored {
         self
     }
 
-    fn to_json(&self) -> serde_json::Result<Box<RawValue>> {
+    fn to_raw(&self) -> Result<Box<RawValue>, String> {
         Ok(self.0.clone())
     }
 
@@ -137,11 +138,8 @@ impl Payload {
     }
 
     /// The value as JSON.
-    ///
-    /// # Errors
-    /// What serde says of the value.
-    pub fn to_json(&self) -> serde_json::Result<Box<RawValue>> {
-        self.0.to_json()
+    pub(crate) fn to_raw(&self) -> Result<Box<RawValue>, String> {
+        self.0.to_raw()
     }
 }
 

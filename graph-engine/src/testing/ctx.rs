@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use crate::checkpoint_id::CheckpointId;
 use crate::name::Name;
 use crate::task::{Ctx, Emitted, EmittedKind, Extra, NodeIx, Resources, Shared, Sink, Task, TaskId, TurnContext};
 
@@ -166,6 +167,7 @@ impl TestCtx {
             id: TaskId { step: self.step, rank: 0 },
             node: NodeIx(0),
             attempt: self.attempt,
+            origin: CheckpointId::default(),
             remaining_steps: self.remaining_steps,
             payload: None,
             extra,

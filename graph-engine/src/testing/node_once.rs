@@ -8,6 +8,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::error::NodeError;
+use crate::checkpoint_id::CheckpointId;
 use crate::name::Name;
 use crate::node::{IntoNode, NodeSpec};
 use crate::state::State;
@@ -124,6 +125,7 @@ impl<S: State> NodeOnce<S> {
             id: TaskId::default(),
             node: NodeIx(0),
             attempt: self.attempt,
+            origin: CheckpointId::default(),
             remaining_steps: 99,
             payload: self.payload,
             extra: (!self.feedback.is_empty()).then(|| Arc::new(Extra { feedback: self.feedback })),

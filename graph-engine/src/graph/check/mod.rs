@@ -9,7 +9,7 @@ mod routes;
 
 use std::collections::BTreeMap;
 
-use super::builder::Builder;
+use super::builder::{Builder, Draft};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::name::Name;
 use crate::node::NodeInfo;
@@ -130,7 +130,11 @@ impl Plan {
 
     /// What a node says of itself; START and END say nothing.
     fn info<'b, S: State>(&self, builder: &'b Builder<S>, vertex: usize) -> Option<&'b NodeInfo> {
-        self.first.get(vertex).map(|at| &builder.nodes[*at].spec.info)
+        self.draft(builder, vertex).map(|draft| &draft.spec.info)
+    }
+
+    fn draft<'b, S: State>(&self, builder: &'b Builder<S>, vertex: usize) -> Option<&'b Draft<S>> {
+        self.first.get(vertex).map(|at| &builder.nodes[*at])
     }
 
     fn start(&self) -> usize {
@@ -154,12 +158,15 @@ impl Plan {
         let mut found = Vec::new();
         self.check_names(builder, &mut found);
         self.check_routes(builder, &mut found);
+        self.check_join_sources(builder, &mut found);
         let reachable = self.check_reach(builder, &mut found);
         self.check_cycles(builder, &mut found);
         self.check_payloads(builder, &mut found);
         self.check_branches(builder, &reachable, &mut found);
         for finding in &mut found {
-            if let Some(level) = builder.levels.get(&finding.lint) {
+            if let Some(level) = builder.levels.get(&finding.lint)
+                && !finding.lint.is_fixed()
+            {
                 finding.level = *level;
             }
         }

@@ -11,7 +11,8 @@ impl Plan {
             let Some(wanted) = self.info(builder, arc.to).and_then(|info| info.payload) else { continue };
             let (from, to) = (self.name(arc.from), self.name(arc.to));
             // A stay keeps the payload of a node in no cluster; the entry of a cluster gets none.
-            if arc.kind == ArcKind::Stay && arc.from == arc.to {
+            let alone = self.draft(builder, arc.from).is_some_and(|draft| draft.cluster.is_none());
+            if arc.kind == ArcKind::Stay && alone {
                 continue;
             }
             let (message, help) = match arc.payload {

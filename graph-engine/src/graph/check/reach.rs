@@ -10,6 +10,7 @@ use crate::diagnostic::{Diagnostic, Lint};
 use crate::graph::builder::Builder;
 use crate::name::{Name, quoted};
 use crate::state::State;
+use crate::task::START;
 
 impl Plan {
     /// The vertices that some path from START leads to.
@@ -58,24 +59,34 @@ impl Plan {
         reached
     }
 
-    fn check_joins<S: State>(&self, builder: &Builder<S>, reached: &BTreeSet<usize>, found: &mut Vec<Diagnostic>) {
-        for (join, (from, to)) in builder.joins.iter().enumerate() {
-            let help = "a join needs sources that run and finish by their declared edges";
+    pub(super) fn check_join_sources<S: State>(&self, builder: &Builder<S>, found: &mut Vec<Diagnostic>) {
+        for (from, to) in &builder.joins {
             if from.is_empty() {
                 let message = format!("the join to `{to}` has no source");
-                found.push(Diagnostic::new(Lint::DeadJoin, [to], message).help(help));
+                found.push(Diagnostic::new(Lint::DeadJoin, [to], message).help(JOIN_HELP));
             }
+            if from.iter().any(|source| source == START) {
+                let message = format!("the join to `{to}` waits for START, which is no node and never finishes");
+                found.push(Diagnostic::new(Lint::DeadJoin, [to], message).help(JOIN_HELP));
+            }
+        }
+    }
+
+    fn check_joins<S: State>(&self, builder: &Builder<S>, reached: &BTreeSet<usize>, found: &mut Vec<Diagnostic>) {
+        for (join, (_, to)) in builder.joins.iter().enumerate() {
             let sources = self.arcs.iter().filter(|arc| arc.kind == ArcKind::Join(join));
             let dead: Vec<Name> =
                 sources.filter(|arc| !reached.contains(&arc.from)).map(|arc| self.name(arc.from)).collect();
             if !dead.is_empty() {
                 let names = quoted(dead.iter().map(AsRef::as_ref));
                 let message = format!("the join to `{to}` never fires, because it waits for {names}, which never run");
-                found.push(Diagnostic::new(Lint::DeadJoin, dead, message).help(help));
+                found.push(Diagnostic::new(Lint::DeadJoin, dead, message).help(JOIN_HELP));
             }
         }
     }
 }
+
+const JOIN_HELP: &str = "a join needs sources that run and finish by their declared edges";
 
 fn index(vertex: usize) -> u32 {
     // A graph with 2^32 nodes doesn't fit in memory.

@@ -1,0 +1,158 @@
+//! What a super-step may cost, counted instead of timed: heap allocations and copies of the state.
+//!
+//! The counts are of the second turn of a warm runner minus those of a turn of half the length, so that what a turn
+//! costs once doesn't hide in them.
+
+use allocation_counter::measure;
+use async_trait::async_trait;
+use graph_engine::{
+    END, FromTask, Graph, In, Log, MemoryStore, Next, Node, NodeError, NodeInfo, Outcome, Parallel, Route, Runner,
+    START, State, TargetSpec, Task,
+};
+use tokio::runtime::{Builder, Runtime};
+
+/// A state that must never be copied: the engine is its only owner.
+#[derive(State, Default)]
+struct Count {
+    #[state(with = add)]
+    ticks: u64,
+    #[state(append)]
+    sums: Log<u64>,
+}
+
+impl Clone for Count {
+    fn clone(&self) -> Self {
+        assert!(self.ticks == 0, "the state was copied after its first super-step");
+        Self { ticks: 0, sums: self.sums.clone() }
+    }
+}
+
+fn add(ticks: &u64, item: u64) -> Result<u64, std::convert::Infallible> {
+    Ok(ticks + item)
+}
+
+#[derive(State, Default, Clone)]
+struct Plain {
+    ticks: u64,
+}
+
+/// A hand-written node that borrows the state: what the budget of one allocation is for.
+struct Tick;
+
+#[async_trait]
+impl Node<Plain> for Tick {
+    async fn run(&self, task: &Task<Plain>) -> Result<Outcome<Plain>, NodeError> {
+        Ok(Outcome::of(Plain::update().ticks(task.state().ticks + 1)))
+    }
+}
+
+#[derive(Route)]
+enum Again {
+    Tick,
+    #[route(end)]
+    End,
+}
+
+fn runtime() -> Runtime {
+    Builder::new_current_thread().enable_time().build().expect("a runtime")
+}
+
+fn looping(steps: u64) -> Graph<Plain> {
+    let again = move |plain: &Plain| if plain.ticks % steps == 0 { Again::End } else { Again::Tick };
+    Graph::builder("loop").node("tick", Tick).edge(START, "tick").route("tick", again).compile().expect("compiles")
+}
+
+/// Allocations of one turn on a fresh thread.
+fn allocations<S: State>(runtime: &Runtime, runner: &Runner<S>, input: fn() -> S::Update) -> u64 {
+    let mut report = None;
+    let counted = measure(|| {
+        let end = runtime.block_on(async { runner.thread("t").run(input()).await });
+        report = Some(end.expect("the turn ends").report);
+    });
+    assert_eq!(report.expect("it ran").copies, 0, "copies of the state");
+    counted.count_total
+}
+
+/// Allocations per unit: the difference between a long and a short turn.
+fn per_unit(units: u64, mut turn: impl FnMut(u64) -> u64) -> f64 {
+    turn(units / 2);
+    let (short, long) = (turn(units / 2), turn(units));
+    (long - short) as f64 / (units - units / 2) as f64
+}
+
+#[test]
+fn a_sequential_super_step_allocates_once() {
+    let runtime = runtime();
+    let cost = per_unit(10_000, |steps| {
+        let runner = looping(steps).runner().step_limit(steps + 1);
+        allocations(&runtime, &runner, Plain::update)
+    });
+    println!("{cost} allocations a super-step");
+    assert!(cost <= 1.01, "{cost} allocations a super-step");
+}
+
+#[test]
+fn with_the_memory_store_it_allocates_twice() {
+    let runtime = runtime();
+    let cost = per_unit(10_000, |steps| {
+        let runner = looping(steps).runner().step_limit(steps + 1).store(MemoryStore::new());
+        allocations(&runtime, &runner, Plain::update)
+    });
+    println!("{cost} allocations a super-step with a store");
+    assert!(cost <= 2.05, "{cost} allocations a super-step");
+}
+
+struct Square;
+
+#[async_trait]
+impl Node<Count> for Square {
+    async fn run(&self, task: &Task<Count>) -> Result<Outcome<Count>, NodeError> {
+        let n: In<u64> = FromTask::<Count>::from_task(task)?;
+        assert!(*n < 10_000);
+        Ok(Outcome::default())
+    }
+}
+
+struct Spread(u64);
+
+#[async_trait]
+impl Node<Count> for Spread {
+    async fn run(&self, _: &Task<Count>) -> Result<Outcome<Count>, NodeError> {
+        Ok(Outcome::default().fan_out("square", 0..self.0))
+    }
+
+    fn describe(&self) -> NodeInfo {
+        NodeInfo::default().target(TargetSpec::with_payload::<u64>("square"))
+    }
+}
+
+fn fan(width: u64) -> Graph<Count> {
+    Graph::builder("fan")
+        .node("spread", Spread(width))
+        .node("square", Square)
+        .edge(START, "spread")
+        .edge("square", END)
+        .compile()
+        .expect("compiles")
+}
+
+#[test]
+fn a_branch_of_a_wide_fan_out_allocates_three_times() {
+    let runtime = runtime();
+    for parallel in [Parallel::Joined, Parallel::Spawned] {
+        let cost = per_unit(4_000, |width| {
+            let runner = fan(width).runner().parallel(parallel);
+            allocations(&runtime, &runner, || Count::update().ticks(0))
+        });
+        println!("{cost} allocations a branch, {parallel:?}");
+        assert!(cost <= 3.1, "{cost} allocations a branch, {parallel:?}");
+    }
+}
+
+#[test]
+fn the_frequent_values_are_small() {
+    assert!(size_of::<Outcome<Plain>>() <= 32, "{}", size_of::<Outcome<Plain>>());
+    assert_eq!(size_of::<Next<Again>>(), 16);
+    assert_eq!(size_of::<NodeError>(), 8);
+    assert_eq!(size_of::<graph_engine::Name>(), 16);
+}
