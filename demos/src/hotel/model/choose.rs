@@ -1,0 +1,127 @@
+//! The stages with offers: showing, comparing, proposing.
+
+use super::answer::Answer;
+use super::explore::{CHEAPER, criteria_args, help, impossible_day, money_problem, starts_over, wants_cheaper};
+use super::view::View;
+use crate::hotel::phrase;
+use crate::hotel::stage::Stage;
+use crate::hotel::tools::args::{ChooseArgs, CompareArgs, ConfirmArgs, CriteriaArgs, NoArgs, ShowArgs};
+use crate::hotel::understand::{HotelRef, Intent, Understood};
+
+pub(super) fn answer(view: &View<'_>, understood: &Understood) -> Answer {
+    let slots = &understood.slots;
+    match understood.intent {
+        Intent::Compare => return compare(view, understood),
+        Intent::Book => return book(view, understood),
+        _ => {}
+    }
+    if slots.has_criteria() || impossible_day(understood).is_some() {
+        return Answer::call("change_criteria", criteria_args(view, understood));
+    }
+    if let Some(problem) = money_problem(understood) {
+        return Answer::Say(phrase::plain(&problem));
+    }
+    match understood.intent {
+        Intent::Quit => Answer::call("close_conversation", NoArgs {}),
+        Intent::Help => Answer::Say(format!("{}\n{}", help(), ask(view))),
+        Intent::Greet => Answer::Say(format!("Hello! {}", ask(view))),
+        Intent::Thanks => Answer::Say(format!("You are welcome. {}", ask(view))),
+        Intent::Yes => match (view.stage, &view.briefing.chosen) {
+            (Stage::Booking, Some(hotel)) => {
+                Answer::call("confirm_booking", ConfirmArgs { hotel: hotel.clone(), confirmed: true })
+            }
+            _ => book(view, understood),
+        },
+        Intent::No if view.stage == Stage::Booking => Answer::call("show_offers", ShowArgs { more: false }),
+        Intent::No => Answer::Say(format!("All right. {}", ask(view))),
+        Intent::Back if steps_back(view) => Answer::call("show_offers", ShowArgs { more: false }),
+        Intent::Back => {
+            let start_over = starts_over(&view.said);
+            Answer::call("change_criteria", CriteriaArgs { start_over, ..CriteriaArgs::default() })
+        }
+        Intent::Search if wants_cheaper(&view.said) => Answer::say(CHEAPER),
+        Intent::Search => Answer::call("change_criteria", CriteriaArgs::default()),
+        Intent::Show => Answer::call("show_offers", ShowArgs { more: wants_more(&view.said) }),
+        Intent::Compare | Intent::Book | Intent::Unknown => {
+            Answer::Say(format!("Sorry, I did not understand that. {}", ask(view)))
+        }
+    }
+}
+
+fn ask(view: &View<'_>) -> String {
+    match (view.stage, &view.briefing.chosen) {
+        (Stage::Booking, Some(hotel)) => format!("Shall I book {hotel}?"),
+        (Stage::Compare, _) => "Which hotel shall I book, or would you like to see the list again?".into(),
+        _ if view.briefing.offers.len() == 1 => "Shall I book it, or would you like to change something?".into(),
+        _ => "Which ones shall I compare, or which one shall I book?".into(),
+    }
+}
+
+fn compare(view: &View<'_>, understood: &Understood) -> Answer {
+    let mut refs = understood.slots.hotels.clone();
+    if refs.is_empty() && view.stage == Stage::Compare {
+        // By another feature: the same hotels again.
+        refs = view.briefing.compared.iter().cloned().map(HotelRef::Name).collect();
+    }
+    match names(&refs, &view.briefing.offers) {
+        Ok(hotels) => Answer::call("compare_hotels", CompareArgs { hotels, by: understood.slots.by }),
+        Err(place) => no_such_place(view, place),
+    }
+}
+
+fn book(view: &View<'_>, understood: &Understood) -> Answer {
+    let briefing = &view.briefing;
+    let listed = if view.stage == Stage::Compare { &briefing.compared } else { &briefing.offers };
+    let refs = &understood.slots.hotels;
+    let hotel = match (refs.first(), &briefing.chosen) {
+        (Some(named), _) => match names(std::slice::from_ref(named), listed) {
+            Ok(mut names) => names.pop(),
+            Err(place) => return no_such_place(view, place),
+        },
+        (None, Some(chosen)) if view.stage == Stage::Booking => Some(chosen.clone()),
+        // The list of offers begins with the cheapest one.
+        (None, _) if view.said.to_lowercase().contains("cheapest") => {
+            briefing.offers.iter().find(|offer| listed.contains(offer)).cloned()
+        }
+        (None, _) if listed.len() == 1 => listed.first().cloned(),
+        (None, _) => None,
+    };
+    match hotel {
+        Some(hotel) if view.stage == Stage::Booking && briefing.chosen.as_ref() == Some(&hotel) => {
+            Answer::call("confirm_booking", ConfirmArgs { hotel, confirmed: true })
+        }
+        Some(hotel) => Answer::call("choose_hotel", ChooseArgs { hotel }),
+        None => Answer::say("Which one shall I book? Say its name or its place in the list."),
+    }
+}
+
+/// The names behind names and places; the place that the list does not have as
+/// the error.
+fn names(refs: &[HotelRef], listed: &[String]) -> Result<Vec<String>, i32> {
+    let count = i32::try_from(listed.len()).unwrap_or(i32::MAX);
+    let name = |one: &HotelRef| match one {
+        HotelRef::Name(name) => Ok(name.clone()),
+        HotelRef::Ordinal(place) => {
+            let index = if *place < 0 { count + place } else { place - 1 };
+            usize::try_from(index).ok().and_then(|index| listed.get(index)).cloned().ok_or(*place)
+        }
+    };
+    refs.iter().map(name).collect()
+}
+
+fn no_such_place(view: &View<'_>, place: i32) -> Answer {
+    let found = phrase::hotels(view.briefing.offers.len());
+    Answer::Say(format!("There is no number {place}: my list has {found}. {}", ask(view)))
+}
+
+fn wants_more(said: &str) -> bool {
+    let said = said.to_lowercase();
+    ["more", "other", "else", "rest", "next"].iter().any(|word| said.contains(word))
+}
+
+/// `back` alone leads to the list from where one came from it.
+fn steps_back(view: &View<'_>) -> bool {
+    let said = view.said.to_lowercase();
+    let searches = ["search", "change", "criteria", "start", "mind"].iter().any(|word| said.contains(word));
+    view.stage != Stage::Present && !searches && !starts_over(&said)
+}

@@ -1,0 +1,78 @@
+//! What the model says about the answer of a tool.
+
+use super::answer::Answer;
+use super::explore::money_problem;
+use super::view::View;
+use crate::hotel::facts::{Captured, Compared, NothingFound, Offered, Proposal};
+use crate::hotel::phrase;
+use crate::hotel::tools::args::NoArgs;
+use graph_nodes::message::Message;
+use serde::de::DeserializeOwned;
+
+/// The answer to a tool's message; `None` if the model cannot read it.
+pub(super) fn answer(view: &View<'_>, message: &Message) -> Option<Answer> {
+    let text = message.text();
+    let said = match message.tool_name()? {
+        "capture_criteria" | "change_criteria" => return Some(captured(view, &read(&text)?)),
+        "search" => match read::<Offered>(&text) {
+            Some(offered) => phrase::offers(&offered),
+            None => nothing(&read(&text)?),
+        },
+        "show_offers" => phrase::offers(&read(&text)?),
+        "compare_hotels" => {
+            let compared: Compared = read(&text)?;
+            format!("{}Which one shall I book, or would you like to see the list again?", compared.table)
+        }
+        "choose_hotel" => propose(&read(&text)?),
+        _ => return None,
+    };
+    Some(Answer::Say(said))
+}
+
+fn read<T: DeserializeOwned>(text: &str) -> Option<T> {
+    serde_json::from_str(text).ok()
+}
+
+fn captured(view: &View<'_>, captured: &Captured) -> Answer {
+    let known = phrase::criteria(&captured.criteria);
+    let mut problems = captured.problems.clone();
+    problems.extend(money_problem(&view.understood()));
+    let question = phrase::question(&captured.missing, &captured.criteria.pending);
+    if !problems.is_empty() {
+        let sentences: Vec<String> = problems.iter().map(|problem| phrase::plain(problem)).collect();
+        let noted = if known.is_empty() { String::new() } else { format!(" So far I have: {known}.") };
+        let next = if captured.missing.is_empty() { "Shall I search with that?".to_owned() } else { question };
+        return Answer::Say(format!("{}{noted} {next}", sentences.join(" ")));
+    }
+    if captured.missing.is_empty() && captured.changed {
+        return Answer::call("search", NoArgs {});
+    }
+    Answer::Say(match (captured.missing.is_empty(), known.is_empty()) {
+        (true, _) => format!("What would you like to change? So far I have: {known}."),
+        (false, true) => format!("We start afresh. {question}"),
+        (false, false) => format!("Noted: {known}. {question}"),
+    })
+}
+
+fn nothing(nothing: &NothingFound) -> String {
+    let mut text = format!("I found no hotel for {}.", phrase::criteria(&nothing.criteria));
+    let ways: Vec<String> =
+        nothing.without.iter().map(|way| format!("{} without {}", phrase::hotels(way.found), way.part)).collect();
+    if ways.is_empty() {
+        text.push_str(" What would you like to change?");
+    } else {
+        text.push_str(&format!(" There would be {}. What would you like to change?", phrase::list(&ways, "or")));
+    }
+    text
+}
+
+fn propose(proposal: &Proposal) -> String {
+    let Proposal { hotel, area, room, stay, guests, total } = proposal;
+    format!(
+        "{hotel} in {area}: a {room} room for {}, {}, {}. {} in total. Shall I book it?",
+        phrase::guests(*guests),
+        phrase::stay(*stay),
+        phrase::nights(stay.nights()),
+        total,
+    )
+}

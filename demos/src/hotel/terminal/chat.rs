@@ -1,0 +1,246 @@
+//! One conversation: a line in, an answer out.
+
+use super::style::Style;
+use super::trace;
+use crate::hotel::catalogue::Catalogue;
+use crate::hotel::clean::{clean, clean_line};
+use crate::hotel::graph::{GraphError, graph};
+use crate::hotel::model::{Concierge, Faulty};
+use crate::hotel::state::Hotel;
+use crate::hotel::tools::Desk;
+use crate::hotel::understand::{Intent, understand};
+use futures_util::StreamExt as _;
+use graph_engine::{
+    EventKind, EventStream, MemoryStore, Mode, RunError, Runner, Status, StreamOptions, Thread, ThreadState, TurnError,
+};
+use graph_nodes::model::ChatModel;
+use graph_nodes::stage::StageEvent;
+use jiff::civil::Date;
+use serde_json::Value;
+use std::io::{self, Write};
+use std::sync::Arc;
+
+/// The most letters of a line that the concierge listens to.
+const LONGEST_SENTENCE: usize = 2000;
+
+/// How a chat is set up.
+#[derive(Debug)]
+pub struct Setup {
+    /// The hotels.
+    pub catalogue: Catalogue,
+    /// Let the model err now and then.
+    pub faults: bool,
+    /// Show every super-step.
+    pub trace: bool,
+    /// Colours.
+    pub style: Style,
+}
+
+/// Whether the conversation goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// The guest may say more.
+    GoOn,
+    /// The guest has left.
+    Leave,
+}
+
+/// A chat. Threads keep their turns in memory, for as long as the chat lives.
+#[derive(Debug)]
+pub struct Chat {
+    runner: Runner<Hotel>,
+    thread: Thread<Hotel>,
+    /// Counts the conversations.
+    number: u32,
+    completed: bool,
+    faults: bool,
+    trace: bool,
+    style: Style,
+}
+
+impl Chat {
+    /// Begins a chat with the offline model.
+    ///
+    /// # Errors
+    ///
+    /// [`GraphError`] if the graph is not consistent.
+    pub fn new(setup: Setup) -> Result<Self, GraphError> {
+        let model: Arc<dyn ChatModel> =
+            if setup.faults { Arc::new(Faulty::new(Concierge)) } else { Arc::new(Concierge) };
+        Self::with_model(setup, model)
+    }
+
+    /// Begins a chat with another model.
+    ///
+    /// # Errors
+    ///
+    /// As [`Chat::new`].
+    pub fn with_model(setup: Setup, model: Arc<dyn ChatModel>) -> Result<Self, GraphError> {
+        let Setup { catalogue, faults, trace, style } = setup;
+        let runner =
+            graph()?.runner().store(MemoryStore::new()).provide(Desk::new(catalogue)).provide_arc::<dyn ChatModel>(model);
+        let thread = runner.thread("guest-1");
+        Ok(Self { runner, thread, number: 1, completed: false, faults, trace, style })
+    }
+
+    /// Takes one line of the guest and writes the answer. When `stop` is ready
+    /// before the answer, the turn is cancelled.
+    ///
+    /// # Errors
+    ///
+    /// Only if the answer cannot be written; what goes wrong in a turn is told
+    /// to the guest.
+    pub async fn turn(
+        &mut self,
+        line: &str,
+        today: Date,
+        out: &mut (impl Write + ?Sized),
+        stop: impl Future<Output = ()> + Send + 'static,
+    ) -> io::Result<Next> {
+        let line = clean_line(line);
+        let line = line.trim();
+        if line.is_empty() {
+            return Ok(Next::GoOn);
+        }
+        if line.chars().count() > LONGEST_SENTENCE {
+            return self.too_long(out);
+        }
+        if self.completed {
+            match (line.to_lowercase().as_str(), understand(line, today).intent) {
+                ("new", _) => return self.begin_again(out),
+                (_, Intent::Quit) => {
+                    writeln!(out, "Goodbye!")?;
+                    return Ok(Next::Leave);
+                }
+                _ => {}
+            }
+        }
+        let modes = if self.trace {
+            vec![Mode::Tokens, Mode::Custom, Mode::Nodes]
+        } else {
+            vec![Mode::Tokens, Mode::Custom]
+        };
+        let turn = self.thread.run(Hotel::said(line, today)).cancel_on(stop);
+        let mut events = turn.stream_with(StreamOptions::default().modes(modes));
+        let said = self.follow(&mut events, out).await?;
+        match events.end().await {
+            Ok(end) => {
+                for reply in end.replies.iter().map(|reply| text(&reply.value)) {
+                    if said.last() != Some(&reply) {
+                        writeln!(out, "{}", clean(&reply))?;
+                    }
+                }
+                self.ended(end.status, end.state.booking.is_some(), out).await
+            }
+            Err(failed) => self.failed(failed, out).await,
+        }
+    }
+
+    /// Answers a line that is too long to be listened to.
+    ///
+    /// # Errors
+    ///
+    /// If the answer cannot be written.
+    pub fn too_long(&self, out: &mut (impl Write + ?Sized)) -> io::Result<Next> {
+        writeln!(out, "That is too long for me. Please say it in at most {LONGEST_SENTENCE} letters.")?;
+        Ok(Next::GoOn)
+    }
+
+    /// Writes what the gates counted.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written.
+    pub async fn ledger(&self, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+        match self.state().await {
+            Ok(found) => write!(out, "\nWhat the gates counted:\n{}", found.state.book.to_table()),
+            Err(error) => writeln!(out, "error: {}", clean_line(&error.to_string())),
+        }
+    }
+
+    /// Where the conversation stands.
+    ///
+    /// # Errors
+    ///
+    /// If the store fails, which one in memory does not.
+    pub async fn state(&self) -> Result<ThreadState<Hotel>, RunError> {
+        self.thread.state().await
+    }
+
+    /// Writes what the turn emits, and returns the texts among it.
+    async fn follow(
+        &self,
+        events: &mut EventStream<Hotel>,
+        out: &mut (impl Write + ?Sized),
+    ) -> io::Result<Vec<String>> {
+        let mut said = Vec::new();
+        while let Some(event) = events.next().await {
+            let line = if self.trace { trace::line(&event) } else { None };
+            if let Some(line) = line {
+                writeln!(out, "{}", self.style.dim(line))?;
+            }
+            match event.kind {
+                EventKind::Token(text) => {
+                    writeln!(out, "{}", clean(&text))?;
+                    out.flush()?;
+                    said.push(text);
+                }
+                EventKind::Custom(value) if self.faults || self.trace => {
+                    let trouble = serde_json::from_value::<StageEvent>(value).ok();
+                    if let Some(line) = trouble.as_ref().and_then(trace::trouble) {
+                        writeln!(out, "{}", self.style.dim(format!("[{line}]")))?;
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(said)
+    }
+
+    async fn ended(&mut self, status: Status, booked: bool, out: &mut (impl Write + ?Sized)) -> io::Result<Next> {
+        match status {
+            Status::Completed if booked => {
+                self.completed = true;
+                Ok(Next::GoOn)
+            }
+            Status::Completed => Ok(Next::Leave),
+            Status::Cancelled => {
+                writeln!(out, "Stopped.")?;
+                self.abandon(out).await
+            }
+            _ => Ok(Next::GoOn),
+        }
+    }
+
+    async fn failed(&mut self, failed: TurnError, out: &mut (impl Write + ?Sized)) -> io::Result<Next> {
+        if matches!(*failed, RunError::Completed { .. }) {
+            self.completed = true;
+            writeln!(out, "Your booking is made and this conversation is complete. Say \"new\" for another one, or \"quit\" to leave.")?;
+            return Ok(Next::GoOn);
+        }
+        writeln!(out, "{}", self.style.alarm(format!("error: {}", clean_line(&failed.to_string()))))?;
+        self.abandon(out).await
+    }
+
+    /// Drops what a stopped or failed turn left, so that the next one begins afresh.
+    async fn abandon(&self, out: &mut (impl Write + ?Sized)) -> io::Result<Next> {
+        match self.thread.abandon().await {
+            Ok(()) => writeln!(out, "I dropped that sentence. Please go on.")?,
+            Err(error) => writeln!(out, "error: {}", clean_line(&error.to_string()))?,
+        }
+        Ok(Next::GoOn)
+    }
+
+    fn begin_again(&mut self, out: &mut (impl Write + ?Sized)) -> io::Result<Next> {
+        self.number += 1;
+        self.thread = self.runner.thread(format!("guest-{}", self.number));
+        self.completed = false;
+        writeln!(out, "A new conversation. Where would you like to go?")?;
+        Ok(Next::GoOn)
+    }
+}
+
+/// A reply as text.
+fn text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}

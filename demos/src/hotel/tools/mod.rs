@@ -1,0 +1,59 @@
+//! The tools of the concierge: what they do to the state, and which stage may
+//! call them.
+
+pub mod args;
+mod booking;
+mod comparison;
+mod desk;
+mod offers;
+mod wishes;
+
+pub use desk::Desk;
+
+use crate::hotel::stage::Stage;
+use crate::hotel::state::{Hotel, HotelUpdate};
+use crate::hotel::tools::args::NoArgs;
+use graph_nodes::tool::{FnTool, ToolBox, ToolBoxError, ToolReply, tool};
+use serde::Serialize;
+
+/// The name of the vertex that ends a conversation.
+pub const GOODBYE: &str = "goodbye";
+
+/// All tools of the graph.
+///
+/// # Errors
+/// If two of them have the same name, or a schema cannot be used.
+pub fn toolbox() -> Result<ToolBox<Hotel>, ToolBoxError> {
+    ToolBox::builder()
+        .tool(wishes::capture_criteria())
+        .tool(wishes::change_criteria())
+        .tool(offers::search())
+        .tool(offers::show_offers())
+        .tool(comparison::compare_hotels())
+        .tool(booking::choose_hotel())
+        .tool(booking::confirm_booking())
+        .tool(close_conversation())
+        .build()
+}
+
+fn close_conversation() -> FnTool<Hotel> {
+    tool::<Hotel, NoArgs>("close_conversation", "Says goodbye and ends the conversation.", |_, _| async {
+        Ok(ToolReply::text("The conversation ends here.").go(GOODBYE))
+    })
+}
+
+/// Moves on to another stage: the only place where the stage is written.
+fn enter(stage: Stage, report: impl Serialize, update: HotelUpdate) -> ToolReply<Hotel> {
+    ToolReply::json(report).update(update.stage(stage)).go(stage.agent())
+}
+
+/// Stays in the stage and tells its model why.
+fn stay(why: impl ToString) -> ToolReply<Hotel> {
+    let why = why.to_string();
+    ToolReply::text("").stay(why)
+}
+
+/// Stays in the stage with data for its model.
+fn stay_with(report: &impl Serialize, update: HotelUpdate) -> Result<ToolReply<Hotel>, serde_json::Error> {
+    Ok(ToolReply::text("").update(update).stay(serde_json::to_string(report)?))
+}
