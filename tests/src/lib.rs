@@ -1,1 +1,12 @@
-//! Work in progress.
+//! Helpers of the behaviour tests: one small state, nodes that note when they run, a store that fails on demand, and
+//! futures that are dropped in the middle.
+
+mod alive;
+mod nodes;
+mod store;
+mod trip;
+
+pub use alive::{Alive, Guard, poll_at_most};
+pub use nodes::{BoxNode, Runs, after, note};
+pub use store::TestStore;
+pub use trip::{Trip, TripUpdate};

@@ -1,0 +1,108 @@
+//! A memory store that pretends to outlive the process, counts, and fails on demand.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use graph_engine::{
+    CheckpointId, CheckpointInfo, CheckpointStore, Commit, Filter, Keep, MemoryStore, Place, Segment, StoreError,
+    Stored, TaskId, async_trait,
+};
+
+/// A [`MemoryStore`] with knobs. Clones share everything.
+#[derive(Clone, Debug, Default)]
+pub struct TestStore {
+    inner: MemoryStore,
+    knobs: Arc<Knobs>,
+}
+
+#[derive(Debug, Default)]
+struct Knobs {
+    outlives: bool,
+    commits: AtomicUsize,
+    fail_commit: Mutex<Option<usize>>,
+    saves: Mutex<Vec<TaskId>>,
+}
+
+impl TestStore {
+    /// A store that says it lives no longer than the process.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A store that says it outlives the process, so that results of single tasks are saved.
+    #[must_use]
+    pub fn lasting() -> Self {
+        Self { knobs: Arc::new(Knobs { outlives: true, ..Knobs::default() }), ..Self::default() }
+    }
+
+    /// The commit after so many more ones fails, once.
+    pub fn fail_commit_after(&self, commits: usize) {
+        let at = self.commits() + commits;
+        *self.knobs.fail_commit.lock().unwrap_or_else(PoisonError::into_inner) = Some(at);
+    }
+
+    /// Commits so far, the failed one included.
+    #[must_use]
+    pub fn commits(&self) -> usize {
+        self.knobs.commits.load(Ordering::SeqCst)
+    }
+
+    /// The tasks whose results were saved, in order.
+    #[must_use]
+    pub fn saves(&self) -> Vec<TaskId> {
+        self.knobs.saves.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+#[async_trait]
+impl CheckpointStore for TestStore {
+    fn outlives_process(&self) -> bool {
+        self.knobs.outlives
+    }
+
+    async fn commit(&self, place: &Place, commit: &Commit) -> Result<(), StoreError> {
+        let at = self.knobs.commits.fetch_add(1, Ordering::SeqCst);
+        let fails = *self.knobs.fail_commit.lock().unwrap_or_else(PoisonError::into_inner) == Some(at);
+        if fails {
+            return Err(StoreError::unavailable("the disk is gone"));
+        }
+        self.inner.commit(place, commit).await
+    }
+
+    async fn save(&self, place: &Place, head: CheckpointId, task: TaskId, result: &[u8]) -> Result<(), StoreError> {
+        self.knobs.saves.lock().unwrap_or_else(PoisonError::into_inner).push(task);
+        self.inner.save(place, head, task, result).await
+    }
+
+    async fn load(&self, place: &Place, at: Option<CheckpointId>) -> Result<Option<Stored>, StoreError> {
+        self.inner.load(place, at).await
+    }
+
+    async fn field(
+        &self,
+        place: &Place,
+        at: Option<CheckpointId>,
+        field: &str,
+        range: Range<u64>,
+    ) -> Result<Vec<Segment>, StoreError> {
+        self.inner.field(place, at, field, range).await
+    }
+
+    async fn list(&self, place: &Place, filter: &Filter) -> Result<Vec<CheckpointInfo>, StoreError> {
+        self.inner.list(place, filter).await
+    }
+
+    async fn prune(&self, place: &Place, keep: Keep) -> Result<u64, StoreError> {
+        self.inner.prune(place, keep).await
+    }
+
+    async fn copy(&self, from: &str, to: &str) -> Result<(), StoreError> {
+        self.inner.copy(from, to).await
+    }
+
+    async fn delete(&self, thread: &str) -> Result<bool, StoreError> {
+        self.inner.delete(thread).await
+    }
+}
