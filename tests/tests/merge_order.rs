@@ -88,7 +88,7 @@ async fn every_order_is_the_same(parallel: Parallel) {
         0.5 f#1 start
         0.5 f#1 custom "f"
         0.5 f#1 finish, wrote `last`, `log`, `total`, fan out `work`, `work`, `work`, `work`, `work`
-        0 merged, next `zz`, `work`, `work`, `work`, `work`, `work`, `work`, `work`, `work`, `work`
+        0 merged, next `zz`, `work`
         1.0 zz#1 start
         1.0 zz#1 finish, wrote `log`
         1.1 work#1 start
