@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::name::Name;
-use crate::task::TaskId;
+use crate::task_id::TaskId;
 
 /// One direct reply of a turn.
 ///

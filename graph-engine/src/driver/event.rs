@@ -5,10 +5,11 @@ use std::time::SystemTime;
 
 use serde_json::Value;
 
+use crate::checkpoint_id::CheckpointId;
 use crate::error::FaultKind;
 use crate::name::{Name, quoted};
-use crate::checkpoint_id::CheckpointId;
-use crate::task::{Move, Snap, TaskId};
+use crate::task::{Move, Snap};
+use crate::task_id::TaskId;
 
 /// One thing that happened in a turn.
 ///

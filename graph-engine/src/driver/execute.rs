@@ -17,7 +17,8 @@ use crate::graph::Graph;
 use crate::machine::{Failure, TaskOutcome, TaskSpec};
 use crate::panic::panic_text;
 use crate::state::State;
-use crate::task::{NodeIx, Outcome, Task, TaskId, TurnContext};
+use crate::task::{NodeIx, Outcome, Task, TurnContext};
+use crate::task_id::TaskId;
 
 /// What attempts need beside their task.
 pub(crate) struct Bench<S: State> {
@@ -48,7 +49,8 @@ impl<S: State> Bench<S> {
 
     pub(crate) async fn timed(&self, spec: TaskSpec<S>) -> Ended<S> {
         let (id, node) = (spec.id, spec.node);
-        let waited = spec.wait.is_zero() || self.sleep(spec.wait).await;
+        // Rare paths are boxed, so that the future of a plain attempt stays small enough for tokio to spawn it unboxed.
+        let waited = spec.wait.is_zero() || Box::pin(self.sleep(spec.wait)).await;
         if !waited || self.turn.cancel.is_cancelled() {
             return Ended { id, node, took: Duration::ZERO, outcome: TaskOutcome::Cancelled { started: false } };
         }
@@ -62,15 +64,17 @@ impl<S: State> Bench<S> {
         let (id, node, attempt) = (spec.id, spec.node, spec.attempt);
         let emitted = self.hub.is_some().then(|| Arc::new(AtomicU32::new(1)));
         if let Some(hub) = &self.hub {
-            hub.send(Origin::task(id, node, attempt, 0), EventKind::NodeStarted).await;
+            Box::pin(hub.send(Origin::task(id, node, attempt, 0), EventKind::NodeStarted)).await;
         }
         let outcome = {
             let TaskSpec { payload, extra, shared, remaining_steps, origin, .. } = spec;
-            let task = Task { shared, id, node, attempt, origin, remaining_steps, payload, extra, emitted: emitted.clone() };
+            let task =
+                Task { shared, id, node, attempt, origin, remaining_steps, payload, extra, emitted: emitted.clone() };
             self.attempt(&task).await
         };
         if let (Some(hub), Some(emitted)) = (&self.hub, emitted) {
-            self.tell(hub, &outcome, |index| Origin::task(id, node, attempt, index), &emitted).await;
+            let origin = |index| Origin::task(id, node, attempt, index);
+            Box::pin(self.tell(hub, &outcome, origin, &emitted)).await;
         }
         outcome
     }
@@ -97,7 +101,7 @@ impl<S: State> Bench<S> {
         let ready = poll_fn(|cx| Poll::Ready(poll_node(&mut future, cx))).await;
         let ran = match ready {
             Poll::Ready(ran) => ran.map_err(Some),
-            Poll::Pending => match self.wait(&mut future, vertex.policy.timeout).await {
+            Poll::Pending => match Box::pin(self.wait(&mut future, vertex.policy.timeout)).await {
                 Some(ran) => ran.map_err(Some),
                 None => Err(None),
             },
@@ -136,13 +140,7 @@ impl<S: State> Bench<S> {
     }
 
     #[cold]
-    async fn tell(
-        &self,
-        hub: &Hub<S>,
-        outcome: &TaskOutcome<S>,
-        origin: impl Fn(u32) -> Origin,
-        emitted: &AtomicU32,
-    ) {
+    async fn tell(&self, hub: &Hub<S>, outcome: &TaskOutcome<S>, origin: impl Fn(u32) -> Origin, emitted: &AtomicU32) {
         let last = emitted.load(Ordering::Relaxed);
         match outcome {
             TaskOutcome::Done(outcome) => {
@@ -167,8 +165,7 @@ impl<S: State> Bench<S> {
         let state = &self.graph.inner().initial;
         let wrote = state.written(&outcome.update).iter().map(|field| state.fields()[field].name.as_ref().into());
         let mut json = Vec::new();
-        let update = hub.asks(Mode::Updates)
-            && state.encode_update(&outcome.update, &mut json).is_ok();
+        let update = hub.asks(Mode::Updates) && state.encode_update(&outcome.update, &mut json).is_ok();
         EventKind::NodeFinished {
             wrote: wrote.collect(),
             next: outcome.to_move(),

@@ -11,7 +11,8 @@ use super::event::{Event, EventKind, Mode};
 use super::seams::Clock;
 use crate::name::Name;
 use crate::state::State;
-use crate::task::{Emitted, EmittedKind, NodeIx, Sink, TaskId};
+use crate::task::{Emitted, EmittedKind, NodeIx, Sink};
+use crate::task_id::TaskId;
 
 /// What a reader gets, and what happens when it falls behind.
 ///
@@ -94,12 +95,11 @@ impl<S: State> Reader<S> {
     }
 
     fn wants(&self, kind: &EventKind<S>) -> bool {
-        let asked = match kind.mode() {
+        match kind.mode() {
             None => true,
             Some(Mode::Nodes) => self.asks(Mode::Nodes) || self.asks(Mode::Updates) || self.asks(Mode::State),
             Some(mode) => self.asks(mode),
-        };
-        asked
+        }
     }
 
     /// The event without what only other readers asked for.
@@ -162,15 +162,7 @@ impl Origin {
 
 impl<S: State> Hub<S> {
     pub(crate) fn new(turn: Name, namespace: Name, nodes: Arc<[Name]>, clock: Arc<dyn Clock>) -> Self {
-        Self {
-            turn,
-            namespace,
-            nodes,
-            clock,
-            readers: Vec::new(),
-            seq: AtomicU64::new(0),
-            ended: Mutex::new(false),
-        }
+        Self { turn, namespace, nodes, clock, readers: Vec::new(), seq: AtomicU64::new(0), ended: Mutex::new(false) }
     }
 
     pub(crate) fn add(&mut self, options: StreamOptions, queue: mpsc::Sender<Event<S>>) {

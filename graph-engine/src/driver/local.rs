@@ -12,11 +12,13 @@ use tokio::task::JoinHandle;
 use super::event::{EventKind, Mode};
 use super::execute::{Bench, Ended};
 use super::hub::Origin;
-use crate::error::{RunError, StoreError};
+use crate::error::StoreError;
 use crate::machine::{Answer, Ask, Batch, Failure, Machine, Start, Stopped, TaskOutcome, TaskSpec, encode_outcome};
+use crate::run_error::RunError;
 use crate::state::State;
 use crate::store::{CheckpointStore, Commit, Place};
-use crate::task::{NodeIx, Snap, TaskId};
+use crate::task::{NodeIx, Snap};
+use crate::task_id::TaskId;
 
 /// How several active tasks share the processor. One active task is always awaited in place.
 ///
@@ -43,10 +45,13 @@ pub(crate) struct LocalDriver<S: State> {
     pub(crate) node_time: Vec<Duration>,
 }
 
+/// Where spawned tasks hand over what became of them.
+type Results<S> = (mpsc::UnboundedSender<Ended<S>>, mpsc::UnboundedReceiver<Ended<S>>);
+
 /// Tasks that run beside the driver.
 struct Running<S: State, F> {
     joined: FuturesUnordered<F>,
-    spawned: Option<(mpsc::UnboundedSender<Ended<S>>, mpsc::UnboundedReceiver<Ended<S>>)>,
+    spawned: Option<Results<S>>,
     handles: AbortOnDrop,
     count: usize,
 }
@@ -64,12 +69,8 @@ impl<S: State> LocalDriver<S> {
     pub(crate) async fn drive(&mut self, machine: &mut Machine<S>, start: Start<S>) -> Result<Stopped, RunError> {
         let bench = self.bench.clone();
         let begin = |spec: TaskSpec<S>| bench.clone().execute_owned(spec);
-        let mut running = Running {
-            joined: FuturesUnordered::new(),
-            spawned: None,
-            handles: AbortOnDrop(Vec::new()),
-            count: 0,
-        };
+        let mut running =
+            Running { joined: FuturesUnordered::new(), spawned: None, handles: AbortOnDrop(Vec::new()), count: 0 };
         let (mut answer, mut step) = (Answer::Start(start), machine.step());
         loop {
             let ask = machine.next(answer);

@@ -55,7 +55,12 @@ pub struct Seams {
 impl Default for Seams {
     fn default() -> Self {
         let random = RandomState::new();
-        Self { clock: Arc::new(TokioClock::new()), seed: random.hash_one(0), ids: Arc::new(RandomIds(random)), spawn: None }
+        Self {
+            clock: Arc::new(TokioClock::new()),
+            seed: random.hash_one(0),
+            ids: Arc::new(RandomIds(random)),
+            spawn: None,
+        }
     }
 }
 

@@ -1,11 +1,8 @@
-//! One error type for each stage: a node's failure, compiling a graph, running a turn, storing a checkpoint.
+//! What nodes and stores fail with. The errors of compiling and running are in files of their own, because they name
+//! what stands above this floor.
 
-mod compile;
 mod node;
-mod run;
 mod store;
 
-pub use compile::CompileError;
 pub use node::{BoxError, FaultKind, NodeError};
-pub use run::{RunError, TaskFailure, TaskRef, TurnError};
 pub use store::StoreError;

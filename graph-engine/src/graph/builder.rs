@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::compile::RouterFn;
+use crate::compile_error::CompileError;
 use crate::diagnostic::{Level, Lint};
-use crate::error::CompileError;
 use crate::name::Name;
 use crate::node::{IntoNode, NodeSpec};
 use crate::state::{FieldSet, Fields, State};
@@ -115,11 +115,7 @@ impl<S: State> Builder<S> {
 
     /// Decides where `from` leads, on the state after the merge. The router runs once a super-step, must be a pure
     /// function of the state, and replaces static edges.
-    pub fn route<N: IntoNext>(
-        self,
-        from: impl Into<Name>,
-        choose: impl Fn(&S) -> N + Send + Sync + 'static,
-    ) -> Self {
+    pub fn route<N: IntoNext>(self, from: impl Into<Name>, choose: impl Fn(&S) -> N + Send + Sync + 'static) -> Self {
         self.router(from.into(), FieldSet::EMPTY, choose)
     }
 

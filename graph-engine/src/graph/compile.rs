@@ -6,11 +6,13 @@ use std::sync::Arc;
 use super::builder::Builder;
 use super::check::{ArcKind, Plan};
 use super::{ClusterSpec, Graph, Inner};
+use crate::compile_error::CompileError;
 use crate::diagnostic::Level;
-use crate::error::{CompileError, NodeError};
+use crate::error::NodeError;
 use crate::name::Name;
-use crate::node::{Node, NodeInfo, Policy};
+use crate::node::{Node, Policy};
 use crate::state::{FieldSet, Merge, State};
+use crate::task::NodeInfo;
 use crate::task::{Goto, NodeIx, START, TargetSpec};
 use crate::topology::{Cluster, Edge, EdgeKind, Topology, Vertex};
 

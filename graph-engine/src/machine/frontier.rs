@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::joins::Joins;
 use super::outcome::TaskOutcome;
-use crate::error::RunError;
 use crate::graph::Inner;
 use crate::reply::Reply;
+use crate::run_error::RunError;
 use crate::state::State;
 use crate::task::{Extra, Goto, NodeIx, Payload};
 

@@ -3,10 +3,11 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use super::outcome::TaskOutcome;
 use super::Machine;
-use crate::error::{BoxError, RunError};
+use super::outcome::TaskOutcome;
+use crate::error::BoxError;
 use crate::panic::panic_text;
+use crate::run_error::RunError;
 use crate::state::{FieldSet, State};
 
 impl<S: State> Machine<S> {
@@ -26,7 +27,9 @@ impl<S: State> Machine<S> {
         }
         let Some(field) = clash.iter().next() else { return Ok(()) };
         let writers = |fields: FieldSet| {
-            (0..self.frontier.slots.len()).filter(|rank| !self.wrote(*rank).0.and(fields).is_empty()).collect::<Vec<_>>()
+            (0..self.frontier.slots.len())
+                .filter(|rank| !self.wrote(*rank).0.and(fields).is_empty())
+                .collect::<Vec<_>>()
         };
         let tasks = writers(FieldSet::of(field)).into_iter().map(|rank| self.task_ref(rank)).collect();
         let name = self.shared.state.fields()[field].name.to_string();

@@ -25,13 +25,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::checkpoint_id::{CheckpointId, IdPrefix};
-use crate::error::{RunError, TaskFailure, TaskRef};
 use crate::graph::Graph;
 use crate::name::Name;
 use crate::report::RunReport;
+use crate::run_error::{RunError, TaskFailure, TaskRef};
 use crate::state::{FieldSet, State};
 use crate::store::{Commit, Tags};
-use crate::task::{Extra, NodeIx, Payload, Shared, TaskId, TurnContext};
+use crate::task::{Extra, NodeIx, Payload, Shared, TurnContext};
+use crate::task_id::TaskId;
 use frontier::{Frontier, Slot};
 
 /// What the machine wants next: two words, whatever it carries.
@@ -200,7 +201,7 @@ impl<S: State> Machine<S> {
     fn start(&mut self, start: Start<S>) -> Ask<S> {
         match start {
             Start::Recover => return self.advance(),
-            Start::Input(_) if self.frontier.completed => {
+            Start::Input(_) | Start::Proceed if self.frontier.completed => {
                 return fail(RunError::Completed { thread: self.thread() });
             }
             Start::Input(_) if self.frontier.is_unfinished() => {

@@ -11,7 +11,9 @@ pub(crate) enum TaskOutcome<S: State> {
     Done(Outcome<S>),
     Failed(Box<Failure>),
     /// Cancelled, perhaps before the node was called at all.
-    Cancelled { started: bool },
+    Cancelled {
+        started: bool,
+    },
 }
 
 /// A failure, and the error itself as long as a retry policy may want to look at it.

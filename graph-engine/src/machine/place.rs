@@ -8,7 +8,8 @@ use crate::error::{FaultKind, NodeError};
 use crate::name::quoted;
 use crate::panic::panic_text;
 use crate::state::State;
-use crate::task::{Goto, Outcome, Rare, TaskId};
+use crate::task::{Goto, Outcome, Rare};
+use crate::task_id::TaskId;
 
 impl<S: State> Machine<S> {
     /// Puts the outcome into its slot. A failed attempt that may be made again is returned instead.

@@ -11,10 +11,10 @@ use super::frontier::Slot;
 use super::outcome::TaskOutcome;
 use super::{Ask, Machine, fail};
 use crate::checkpoint_id::CheckpointId;
-use crate::error::RunError;
 use crate::graph::Inner;
 use crate::name::Name;
 use crate::reply::Reply;
+use crate::run_error::RunError;
 use crate::state::{CodecError, Encoding, FieldSet, State};
 use crate::store::{Commit, FieldRow, Stored};
 use crate::task::{END, Extra, Goto, Hop, Outcome, Payload, Rare, Target};
@@ -275,7 +275,8 @@ impl<S: State> Machine<S> {
                     .decode(field, segment.encoding, &segment.bytes)
                     .map_err(|e| format!("checkpoint {id}: {e}"))?,
                 None => {
-                    let warning = format!("the state has no field `{}` any more; what was stored is ignored", segment.name);
+                    let warning =
+                        format!("the state has no field `{}` any more; what was stored is ignored", segment.name);
                     if !self.report.warnings.contains(&warning) {
                         self.report.warnings.push(warning);
                     }
@@ -330,7 +331,9 @@ impl<S: State> Machine<S> {
                 *graph.name_of(join.to) == *row.to && sources.eq(row.sources.iter().map(|(name, _)| &**name))
             });
             let Some((at, _)) = known else {
-                self.report.warnings.push(format!("the graph has no join to `{}` any more; its arrivals are ignored", row.to));
+                self.report
+                    .warnings
+                    .push(format!("the graph has no join to `{}` any more; its arrivals are ignored", row.to));
                 continue;
             };
             for (bit, _) in row.sources.iter().enumerate().filter(|(_, (_, arrived))| *arrived) {
@@ -365,7 +368,8 @@ fn slot_row<'a, S: State>(graph: &'a Inner<S>, state: &S, slot: &Slot<S>) -> Res
 
 fn slot_of<S: State>(graph: &Inner<S>, state: &S, row: SlotRow<'_>) -> Result<Slot<S>, String> {
     let node = graph.target(&row.node).flatten().filter(|_| row.node != END);
-    let node = node.ok_or_else(|| format!("node `{}` would run next, but the graph has none of that name", row.node))?;
+    let node =
+        node.ok_or_else(|| format!("node `{}` would run next, but the graph has none of that name", row.node))?;
     let extra = (!row.feedback.is_empty()).then(|| Arc::new(Extra { feedback: row.feedback }));
     Ok(Slot {
         attempt: row.attempt,

@@ -6,13 +6,15 @@ use std::sync::Arc;
 use super::frontier::Slot;
 use super::outcome::TaskOutcome;
 use super::{Machine, rank_of};
-use crate::error::{BoxError, NodeError, RunError};
+use crate::error::{BoxError, NodeError};
 use crate::graph::{Exit, Graph, RouterFn};
 use crate::name::Name;
 use crate::panic::panic_text;
 use crate::reply::Reply;
+use crate::run_error::RunError;
 use crate::state::State;
-use crate::task::{Extra, Goto, Hop, NodeIx, Rare, START, TaskId};
+use crate::task::{Extra, Goto, Hop, NodeIx, Rare, START};
+use crate::task_id::TaskId;
 
 /// From where tasks are scheduled: the beginning of a turn or a task.
 #[derive(Clone, Copy)]
@@ -81,12 +83,10 @@ impl<S: State> Machine<S> {
             Goto::Go(to) if self.graph.inner().target(to.name).is_none() => Err(unknown(to.name)),
             Goto::Rare(rare) => match &**rare {
                 Rare::Invalid(error) => Err(format!("its reply or feedback can't be written as JSON: {error}").into()),
-                Rare::Many(hops) => {
-                    match hops.iter().find(|hop| self.graph.inner().target(hop.to.name()).is_none()) {
-                        Some(hop) => Err(unknown(hop.to.name())),
-                        None => Ok(goto),
-                    }
-                }
+                Rare::Many(hops) => match hops.iter().find(|hop| self.graph.inner().target(hop.to.name()).is_none()) {
+                    Some(hop) => Err(unknown(hop.to.name())),
+                    None => Ok(goto),
+                },
                 Rare::Stay(_) | Rare::Direct(_) | Rare::Finish(_) => Ok(goto),
             },
             Goto::Go(_) => Ok(goto),

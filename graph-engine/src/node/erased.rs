@@ -4,10 +4,10 @@ use std::future::Future;
 use std::marker::PhantomData;
 use std::pin::Pin;
 
-use super::{Node, NodeInfo};
+use super::Node;
 use crate::error::NodeError;
 use crate::state::State;
-use crate::task::{FromTask, IntoOutcome, Outcome, Task};
+use crate::task::{FromTask, IntoOutcome, NodeInfo, Outcome, Task};
 
 /// A function with the types of its arguments and result.
 pub(super) struct Function<F, M> {

@@ -4,8 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{IntoNode, Node, NodeInfo, NodeKind, Policy, Retry};
+use super::{IntoNode, Node, Policy, Retry};
 use crate::state::{Fields, State};
+use crate::task::{NodeInfo, NodeKind};
 
 /// A node with its policies.
 ///
@@ -57,12 +58,7 @@ impl<S: State> NodeSpec<S> {
 
 impl<S: State> Clone for NodeSpec<S> {
     fn clone(&self) -> Self {
-        Self {
-            node: self.node.clone(),
-            info: self.info.clone(),
-            policy: self.policy.clone(),
-            deferred: self.deferred,
-        }
+        Self { node: self.node.clone(), info: self.info.clone(), policy: self.policy.clone(), deferred: self.deferred }
     }
 }
 

@@ -2,18 +2,16 @@
 
 mod erased;
 mod ext;
-mod info;
 mod into_node;
 mod policy;
 
 pub use ext::{NodeExt, NodeSpec};
-pub use info::{NodeInfo, NodeKind};
 pub use into_node::{ByHand, BySpec, IntoNode};
 pub use policy::{Policy, Retry};
 
 use crate::error::NodeError;
 use crate::state::State;
-use crate::task::{Outcome, Task};
+use crate::task::{NodeInfo, Outcome, Task};
 
 /// A vertex of a graph. Most nodes are async functions; a library node that serves any state implements this.
 ///

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use crate::error::NodeError;
 
+type Predicate = Arc<dyn Fn(&NodeError) -> bool + Send + Sync>;
+
 /// Tries a task again that failed and may be tried again.
 ///
 /// The wait before attempt `n + 1` is `base * factor^(n - 1)`, at most `max`, then spread by `jitter` (0 to 1: up to
@@ -26,7 +28,7 @@ pub struct Retry {
     factor: f64,
     max: Duration,
     jitter: f64,
-    when: Option<Arc<dyn Fn(&NodeError) -> bool + Send + Sync>>,
+    when: Option<Predicate>,
 }
 
 impl Retry {

@@ -81,7 +81,12 @@ fn encode_tail<T: serde::Serialize>(
     Ok(if since.is_some() { Encoding::Delta } else { Encoding::Base })
 }
 
-fn decode_into<T: Append + Persist>(target: &mut T, field: &str, encoding: Encoding, bytes: &[u8]) -> Result<(), CodecError> {
+fn decode_into<T: Append + Persist>(
+    target: &mut T,
+    field: &str,
+    encoding: Encoding,
+    bytes: &[u8],
+) -> Result<(), CodecError> {
     let items: T = decode_field(field, bytes)?;
     match encoding {
         Encoding::Base => *target = items,

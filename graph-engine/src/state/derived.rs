@@ -120,7 +120,11 @@ where
 }
 
 fn encode_added<T: PersistAppend>(field: &str, write: &Added<T>, out: &mut Vec<u8>) -> Result<(), CodecError> {
-    out.extend_from_slice(if write.overwrite { b"{\"overwrite\":true,\"items\":" } else { b"{\"overwrite\":false,\"items\":" });
+    out.extend_from_slice(if write.overwrite {
+        b"{\"overwrite\":true,\"items\":"
+    } else {
+        b"{\"overwrite\":false,\"items\":"
+    });
     write.items.encode(field, None, out)?;
     out.push(b'}');
     Ok(())

@@ -195,6 +195,9 @@ mod tests {
         assert_eq!(first_not_finite(&Shape::Tuple(1, f64::NEG_INFINITY)), Some(f64::NEG_INFINITY));
         assert_eq!(first_not_finite(&Shape::Struct { inner: None }), None);
         assert!(first_not_finite(&Shape::Struct { inner: Some(vec![1.0, f64::NAN]) }).is_some_and(f64::is_nan));
-        assert_eq!(first_not_finite(&BTreeMap::from([("a", BTreeMap::from([(1, f64::INFINITY)]))])), Some(f64::INFINITY));
+        assert_eq!(
+            first_not_finite(&BTreeMap::from([("a", BTreeMap::from([(1, f64::INFINITY)]))])),
+            Some(f64::INFINITY)
+        );
     }
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::checkpoint_id::CheckpointId;
 use crate::name::Name;
 use crate::state::Encoding;
-use crate::task::TaskId;
+use crate::task_id::TaskId;
 
 /// Small texts by which checkpoints are found again, such as a tenant.
 pub type Tags = BTreeMap<String, String>;
@@ -113,12 +113,7 @@ pub struct FieldRow {
 
 impl FieldRow {
     /// A row of these items and bytes.
-    pub fn new(
-        name: impl Into<Cow<'static, str>>,
-        encoding: Encoding,
-        items: Range<u64>,
-        bytes: Range<usize>,
-    ) -> Self {
+    pub fn new(name: impl Into<Cow<'static, str>>, encoding: Encoding, items: Range<u64>, bytes: Range<usize>) -> Self {
         Self { name: name.into(), encoding, items, bytes }
     }
 }

@@ -7,13 +7,13 @@ use std::sync::Arc;
 
 use dashmap::DashMap;
 
-use super::checkpoint::{CheckpointInfo, Commit, FieldRow, Filter, Keep, Place, Segment, Stored, Tags};
 use super::CheckpointStore;
+use super::checkpoint::{CheckpointInfo, Commit, FieldRow, Filter, Keep, Place, Segment, Stored, Tags};
 use crate::checkpoint_id::CheckpointId;
 use crate::error::StoreError;
 use crate::name::Name;
 use crate::state::Encoding;
-use crate::task::TaskId;
+use crate::task_id::TaskId;
 
 /// Checkpoints in memory. Cloning it gives another handle to the same data.
 ///
@@ -114,10 +114,12 @@ impl Rows {
         }
         let (first, offset) = (self.fields.len(), self.bytes.len());
         self.bytes.extend_from_slice(&commit.bytes);
-        self.fields.extend(commit.fields.iter().map(|row| FieldRow {
-            bytes: row.bytes.start + offset..row.bytes.end + offset,
-            ..row.clone()
-        }));
+        self.fields.extend(
+            commit
+                .fields
+                .iter()
+                .map(|row| FieldRow { bytes: row.bytes.start + offset..row.bytes.end + offset, ..row.clone() }),
+        );
         let position = self.bytes.len() - commit.position().len()..self.bytes.len();
         self.index.insert(commit.id, self.rows.len());
         self.rows.push(Row {
@@ -148,7 +150,11 @@ impl Rows {
                     && stored.encoding == new.encoding
                     && self.bytes[stored.bytes.clone()] == *commit.field_bytes(new)
             });
-        if same { Ok(()) } else { Err(StoreError::conflict(thread, format!("checkpoint {} has other content", row.id))) }
+        if same {
+            Ok(())
+        } else {
+            Err(StoreError::conflict(thread, format!("checkpoint {} has other content", row.id)))
+        }
     }
 
     /// The rows from a checkpoint back to the first one.

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use crate::checkpoint_id::CheckpointId;
 use crate::error::StoreError;
-use crate::task::TaskId;
+use crate::task_id::TaskId;
 
 /// Keeps the checkpoints of threads.
 ///

@@ -171,9 +171,7 @@ impl<R: Route> Next<R> {
         let to = &R::SPEC.targets[index];
         Self::new(match payload {
             None => Goto::Go(to),
-            Some(payload) => {
-                Goto::rare(Rare::Many(vec![Hop { to: Target::Declared(to), send: Some(Some(payload)) }]))
-            }
+            Some(payload) => Goto::rare(Rare::Many(vec![Hop { to: Target::Declared(to), send: Some(Some(payload)) }])),
         })
     }
 

@@ -10,11 +10,12 @@ use serde::de::DeserializeOwned;
 use tokio_util::sync::CancellationToken;
 
 use super::shared::{Emitted, EmittedKind, Extra, TurnContext};
-use super::{NodeIx, Task, TaskId};
+use super::{NodeIx, Task};
 use crate::checkpoint_id::CheckpointId;
 use crate::error::NodeError;
 use crate::name::Name;
 use crate::state::to_json;
+use crate::task_id::TaskId;
 
 /// What a node may know of its run: the step and attempt, feedback, cancellation, and where events go.
 ///
@@ -119,9 +120,8 @@ impl Ctx {
     /// The feedback of every stay that led here, in task order.
     pub fn feedbacks<T: DeserializeOwned>(&self) -> impl Iterator<Item = Result<T, NodeError>> {
         self.extra.iter().flat_map(|extra| &extra.feedback).map(|value| {
-            T::deserialize(value).map_err(|e| {
-                NodeError::fatal(format!("the feedback is not a `{}`: {e}", std::any::type_name::<T>()))
-            })
+            T::deserialize(value)
+                .map_err(|e| NodeError::fatal(format!("the feedback is not a `{}`: {e}", std::any::type_name::<T>())))
         })
     }
 

@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 
+use super::Task;
 use super::ctx::Ctx;
+use super::info::NodeInfo;
 use super::payload::PayloadType;
 use super::resources::Need;
 use super::shared::Shared;
-use super::Task;
 use crate::error::NodeError;
-use crate::node::NodeInfo;
 use crate::state::State;
 
 /// An argument of a node function.

@@ -3,6 +3,7 @@
 mod command;
 mod ctx;
 mod extract;
+mod info;
 mod outcome;
 mod payload;
 mod resources;
@@ -13,6 +14,7 @@ pub use command::{Command, IntoNext, Move, Next};
 pub(crate) use command::{Goto, Hop, Rare, Target};
 pub use ctx::Ctx;
 pub use extract::{FromTask, In, Res, Snap};
+pub use info::{NodeInfo, NodeKind};
 pub use outcome::{IntoOutcome, Outcome};
 pub use payload::{Payload, PayloadType};
 pub use resources::Need;
@@ -24,33 +26,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
-use serde::{Deserialize, Serialize};
-
-use crate::name::Name;
 use crate::checkpoint_id::CheckpointId;
-
-/// Identifies a task: its super-step and its place in the frontier, which never changes once committed. The order of
-/// ids is the order in which updates are merged.
-///
-/// ```
-/// use graph_engine::TaskId;
-///
-/// assert!(TaskId { step: 1, rank: 9 } < TaskId { step: 2, rank: 0 });
-/// assert_eq!(TaskId { step: 3, rank: 1 }.to_string(), "3.1");
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct TaskId {
-    /// Super-steps before this one since the thread began.
-    pub step: u64,
-    /// Plain tasks by node name, then sends by (sender, index).
-    pub rank: u32,
-}
-
-impl fmt::Display for TaskId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", self.step, self.rank)
-    }
-}
+use crate::name::Name;
+use crate::task_id::TaskId;
 
 /// Position of a node in its graph. Nodes are numbered in name order, so index order is merge order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

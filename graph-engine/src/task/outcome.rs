@@ -6,11 +6,11 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::command::{Command, Goto, Hop, Move, Next, Rare, Target};
+use super::info::NodeInfo;
 use super::payload::Payload;
 use super::route::Route;
 use crate::error::NodeError;
 use crate::name::Name;
-use crate::node::NodeInfo;
 use crate::state::State;
 
 /// An update and a move: the result of every node, whatever its own type said.

@@ -9,9 +9,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use super::NodeIx;
 use super::resources::Resources;
-use super::{NodeIx, TaskId};
 use crate::name::Name;
+use crate::task_id::TaskId;
 
 /// The state as one super-step sees it, and the turn it belongs to, behind one reference count.
 #[derive(Clone)]

@@ -10,7 +10,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::checkpoint_id::CheckpointId;
 use crate::name::Name;
-use crate::task::{Ctx, Emitted, EmittedKind, Extra, NodeIx, Resources, Shared, Sink, Task, TaskId, TurnContext};
+use crate::task::{Ctx, Emitted, EmittedKind, Extra, NodeIx, Resources, Shared, Sink, Task, TurnContext};
+use crate::task_id::TaskId;
 
 /// Makes a [`Ctx`] without an engine.
 ///

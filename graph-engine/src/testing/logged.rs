@@ -5,9 +5,9 @@ use std::future::IntoFuture;
 use futures_util::StreamExt;
 
 use crate::driver::{Event, StreamOptions, canonical_log};
-use crate::error::TurnError;
+use crate::run::{Turn, TurnEnd};
+use crate::run_error::TurnError;
 use crate::state::State;
-use crate::turn::{Turn, TurnEnd};
 
 /// Runs a turn and returns its end beside its canonical event log.
 ///

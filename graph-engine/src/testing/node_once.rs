@@ -7,12 +7,13 @@ use serde::Serialize;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::error::NodeError;
 use crate::checkpoint_id::CheckpointId;
+use crate::error::NodeError;
 use crate::name::Name;
 use crate::node::{IntoNode, NodeSpec};
 use crate::state::State;
-use crate::task::{Extra, NodeIx, Outcome, Payload, Resources, Shared, Task, TaskId, TurnContext};
+use crate::task::{Extra, NodeIx, Outcome, Payload, Resources, Shared, Task, TurnContext};
+use crate::task_id::TaskId;
 
 /// One run of one node: what it is given, then [`run`](Self::run).
 ///

@@ -4,14 +4,14 @@
 use std::sync::Arc;
 
 use crate::driver::Bench;
-use crate::error::RunError;
 use crate::machine::{Answer, Ask, Batch, Failure, Machine, Start, Stopped, TaskOutcome};
 use crate::reply::Reply;
-use crate::runner::Runner;
+use crate::run::Runner;
+use crate::run::turn_context;
+use crate::run_error::RunError;
 use crate::state::State;
 use crate::store::{CheckpointStore, MemoryStore, Place, Tags};
 use crate::task::{Snap, TurnContext};
-use crate::turn::turn_context;
 
 /// Runs a turn in an order that depends only on a seed.
 ///

@@ -4,14 +4,14 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::driver::Bench;
-use crate::error::RunError;
 use crate::machine::{Answer, Ask, Machine, Start, Stopped, TaskOutcome};
 use crate::name::Name;
 use crate::reply::Reply;
-use crate::runner::Runner;
+use crate::run::Runner;
+use crate::run::turn_context;
+use crate::run_error::RunError;
 use crate::state::State;
 use crate::store::Tags;
-use crate::turn::turn_context;
 
 /// A turn that stops after every super-step. Tasks of a step run one after the other, in order of their rank.
 ///

@@ -5,7 +5,7 @@ use std::fmt;
 use super::escape::DotText;
 use super::plan::{Pad, Plan, Step, words};
 use super::{Direction, EdgeKind, Topology, Vertex};
-use crate::node::NodeKind;
+use crate::task::NodeKind;
 
 /// A topology in Graphviz's language. Made by [`Topology::dot`].
 ///

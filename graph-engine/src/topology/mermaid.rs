@@ -5,7 +5,7 @@ use std::fmt;
 use super::escape::MermaidText;
 use super::plan::{Pad, Plan, Step, words};
 use super::{Direction, EdgeKind, Topology, Vertex};
-use crate::node::NodeKind;
+use crate::task::NodeKind;
 
 /// A topology as a flowchart in Mermaid's language. Made by [`Topology::mermaid`].
 ///

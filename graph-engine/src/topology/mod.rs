@@ -11,7 +11,7 @@ pub use mermaid::Mermaid;
 use serde::{Deserialize, Serialize};
 
 use crate::name::Name;
-use crate::node::NodeKind;
+use crate::task::NodeKind;
 
 /// Vertices, edges and clusters of a graph in a fixed order, so that every export is byte-stable.
 ///

@@ -7,8 +7,8 @@ use crate::diagnostic::{Diagnostic, Lint};
 use crate::graph::builder::Builder;
 use crate::graph::compile::single_writer_fields;
 use crate::name::Name;
-use crate::node::NodeInfo;
 use crate::state::{FieldSet, State};
+use crate::task::NodeInfo;
 
 /// What every node says of itself, by index.
 type Infos<'a> = Vec<&'a NodeInfo>;
@@ -57,12 +57,7 @@ impl Plan {
         at == self.start() || reachable.contains(&at)
     }
 
-    fn distances(
-        &self,
-        branches: &[usize],
-        after: &BTreeMap<usize, Vec<usize>>,
-        infos: &Infos<'_>,
-    ) -> Distances {
+    fn distances(&self, branches: &[usize], after: &BTreeMap<usize, Vec<usize>>, infos: &Infos<'_>) -> Distances {
         let mut distances = Distances::new();
         let mut layer: BTreeSet<usize> = branches.iter().copied().collect();
         for distance in 1..=self.names.len() {
@@ -109,8 +104,12 @@ impl Plan {
                 if !at_once && (self.follows(**one, **other) || self.follows(**other, **one)) {
                     continue;
                 }
-                let message =
-                    format!("`{}` and `{}` both start after `{start}` and write {} {when}", names[0], names[1], fields(both));
+                let message = format!(
+                    "`{}` and `{}` both start after `{start}` and write {} {when}",
+                    names[0],
+                    names[1],
+                    fields(both)
+                );
                 let help = "let one of them write it, give the field a merge rule, or put one after the other";
                 found.push(Diagnostic::new(lint, names, message).help(help));
             }
@@ -122,7 +121,9 @@ impl Plan {
         let mut seen = BTreeSet::from([from]);
         let mut open = vec![from];
         while let Some(at) = open.pop() {
-            for arc in self.arcs.iter().filter(|arc| arc.from == at && matches!(arc.kind, ArcKind::Static | ArcKind::Join(_))) {
+            for arc in
+                self.arcs.iter().filter(|arc| arc.from == at && matches!(arc.kind, ArcKind::Static | ArcKind::Join(_)))
+            {
                 if arc.to == to {
                     return true;
                 }

@@ -7,8 +7,8 @@ use super::{ArcKind, Plan};
 use crate::diagnostic::{Diagnostic, Lint};
 use crate::graph::builder::Builder;
 use crate::name::{Name, quoted};
-use crate::node::NodeInfo;
 use crate::state::State;
+use crate::task::NodeInfo;
 
 impl Plan {
     /// A circle of static edges is left only by a command; without one it runs for ever.

@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 use super::builder::{Builder, Draft};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::name::Name;
-use crate::node::NodeInfo;
 use crate::state::State;
+use crate::task::NodeInfo;
 use crate::task::{END, PayloadType, RouteSpec, START};
 
 /// A possible step from one vertex to another.

@@ -2,16 +2,17 @@
 
 use std::fmt;
 
-use crate::error::{RunError, StoreError};
+use super::runner::Runner;
+use super::turn::{Turn, turn_context};
+use crate::checkpoint_id::CheckpointId;
+use crate::error::StoreError;
 use crate::machine::{Machine, Start};
 use crate::name::Name;
 use crate::reply::Reply;
-use crate::runner::Runner;
+use crate::run_error::RunError;
 use crate::state::State;
-use crate::checkpoint_id::CheckpointId;
 use crate::store::{CheckpointInfo, Filter, Place, Stored, Tags};
 use crate::task::Snap;
-use crate::turn::{Turn, turn_context};
 
 /// One conversation of a graph.
 ///

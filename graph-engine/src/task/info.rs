@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::{Need, PayloadType, RouteSpec, TargetSpec};
 use crate::state::FieldSet;
-use crate::task::{Need, PayloadType, RouteSpec, TargetSpec};
 
 /// What a node is, for diagrams.
 ///
@@ -90,6 +90,11 @@ impl NodeInfo {
     /// Whether its commands can leave the declared edges.
     #[must_use]
     pub fn has_moves(&self) -> bool {
-        self.dynamic || self.stay || self.direct || self.finish || !self.targets.is_empty() || !self.named_targets.is_empty()
+        self.dynamic
+            || self.stay
+            || self.direct
+            || self.finish
+            || !self.targets.is_empty()
+            || !self.named_targets.is_empty()
     }
 }

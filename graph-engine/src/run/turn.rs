@@ -14,14 +14,14 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use super::runner::Runner;
 use crate::driver::{Bench, BoxFuture, Event, EventKind, Hub, LocalDriver, Origin, StreamOptions};
-use crate::error::{RunError, TurnError};
 use crate::graph::Graph;
 use crate::machine::{Machine, Start, Stopped};
 use crate::name::Name;
 use crate::reply::Reply;
 use crate::report::RunReport;
-use crate::runner::Runner;
+use crate::run_error::{RunError, TurnError};
 use crate::state::State;
 use crate::store::{Place, Tags};
 use crate::task::{Resources, Sink, Snap, TurnContext};
@@ -212,12 +212,7 @@ impl<S: State> Turn<S> {
         ended
     }
 
-    async fn run_to_end(
-        self,
-        turn: Name,
-        hub: Option<&Arc<Hub<S>>>,
-        step: &mut u64,
-    ) -> Result<TurnEnd<S>, TurnError> {
+    async fn run_to_end(self, turn: Name, hub: Option<&Arc<Hub<S>>>, step: &mut u64) -> Result<TurnEnd<S>, TurnError> {
         let _lease = self.runner.lease(&self.thread)?;
         let mut resources = self.runner.resources().clone();
         resources.extend(&self.resources);

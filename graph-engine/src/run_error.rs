@@ -4,11 +4,11 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use super::{BoxError, FaultKind, StoreError};
+use crate::error::{BoxError, FaultKind, StoreError};
 use crate::name::{Name, quoted};
 use crate::report::RunReport;
 use crate::state::CodecError;
-use crate::task::TaskId;
+use crate::task_id::TaskId;
 
 /// A task in an error: the node's name and its place in the super-step.
 ///

@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use dashmap::DashMap;
 
+use super::thread::Thread;
 use crate::driver::{Parallel, Seams};
-use crate::error::RunError;
 use crate::graph::Graph;
 use crate::machine::Options;
 use crate::name::Name;
+use crate::run_error::RunError;
 use crate::state::State;
 use crate::store::CheckpointStore;
 use crate::task::Resources;
-use crate::thread::Thread;
 
 /// A graph with its store and resources. Cloning it copies one pointer; clones share which threads are busy.
 ///
