@@ -1,59 +1,86 @@
 //! Building blocks for agents on graph-engine: messages, models, the assembly
-//! of streamed tool calls, the acceptance gate.
+//! of streamed tool calls, the acceptance gate, tools, and the vertices of a
+//! stage.
 //!
 //! # Which piece do I choose?
 //!
 //! | you want to | take | in |
 //! | --- | --- | --- |
-//! | write down a conversation | [`Message`](message::Message) | [`message`] |
-//! | know whether a history can be sent | [`check_history`](message::check_history) | [`message`] |
-//! | turn streamed fragments into tool calls | [`Assembler`](assemble::Assembler) | [`assemble`] |
+//! | put an agent with a gate and tools into a graph | [`AgentNode`](stage::AgentNode), [`GateNode`](stage::GateNode), [`ToolsNode`](stage::ToolsNode) | [`stage`] |
+//! | write a tool | [`tool`](tool::tool), or an implementation of [`Tool`](tool::Tool) | [`tool`] |
+//! | accept or reject a response before any effect of it | a [`Validator`](gate::Validator) in a [`GateNode`](stage::GateNode) | [`gate`] |
+//! | the same without an engine | [`decide`](gate::decide) | [`gate`] |
 //! | talk to a provider | an implementation of [`ChatModel`](model::ChatModel) | [`model`] |
 //! | test without a provider | [`ScriptedModel`](model::ScriptedModel) | [`model`] |
 //! | run offline by a rule | [`FnModel`](model::FnModel) | [`model`] |
-//! | accept or reject a response before any effect of it | [`decide`](gate::decide) | [`gate`] |
+//! | write down a conversation | [`Message`](message::Message) | [`message`] |
+//! | know whether a history can be sent | [`check_history`](message::check_history) | [`message`] |
+//! | turn streamed fragments into tool calls | [`Assembler`](assemble::Assembler) | [`assemble`] |
+//! | know what all attempts cost | [`GateBook`](stage::GateBook), [`GateLedger`](gate::GateLedger) | [`stage`], [`gate`] |
 //!
 //! # Modules
 //!
-//! A module uses only modules above it.
+//! Floor by floor: a module uses only modules above it in this table.
 //!
-//! | module | what is in it |
-//! | --- | --- |
-//! | [`message`] | messages, tool calls, tokens, and the rules of a history |
-//! | [`assemble`] | tool-call fragments by index, id and name to complete calls |
-//! | [`model`] | the model trait, requests, chunks, responses, models for tests |
-//! | [`gate`] | verdicts, budgets and the accounting of attempts |
+//! | floor | module | what is in it |
+//! | --- | --- | --- |
+//! | 1 | [`message`] | messages, tool calls, tokens, and the rules of a history |
+//! | 2 | [`assemble`] | tool-call fragments by index, id and name to complete calls |
+//! | 3 | [`model`] | the model trait, requests, chunks, responses, models for tests |
+//! | 4 | [`gate`] | verdicts, budgets and the accounting of attempts |
+//! | 5 | [`tool`] | tools, their schemas, what they are given and what they reply |
+//! | 6 | [`stage`] | the vertices: agent, gate, tools; and what they keep in the state |
 //!
 //! # Example
 //!
+//! A stage whose gate sends the first answer back. Nothing of it is seen by
+//! anybody, but it is paid for:
+//!
 //! ```
-//! use std::time::Duration;
+//! use std::sync::Arc;
 //!
-//! use graph_nodes::gate::{Decision, GateLedger, GatePolicy, ModelOutcome, Validators, Verdict, decide};
-//! use graph_nodes::message::{Message, check_history};
-//! use graph_nodes::model::{ChatModel, Request, ScriptedModel, Turn};
+//! use graph_engine::{Graph, Log, START, State};
+//! use graph_nodes::gate::{GatePolicy, Validators, Verdict};
+//! use graph_nodes::message::Message;
+//! use graph_nodes::model::{ChatModel, ScriptedModel, Turn};
+//! use graph_nodes::stage::{AgentNode, Draft, GateBook, GateNode, Seat};
 //!
-//! # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+//! #[derive(State, Clone, Default)]
+//! struct Trip {
+//!     #[state(append)]
+//!     history: Log<Message>,
+//!     draft: Option<Draft>,
+//!     book: GateBook,
+//! }
+//!
+//! # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build()?;
 //! # runtime.block_on(async {
-//! let model = ScriptedModel::new([Turn::text("Bern is lovely in May.")]);
-//! let validators = Validators::<()>::new().with_fn("names_month", |response, ()| {
+//! let names_month = Validators::new().with_fn("names_month", |response, _: &Trip| {
 //!     match response.text.contains("May") {
 //!         true => Verdict::Accept,
 //!         false => Verdict::retry("no_month", "name the month"),
 //!     }
 //! });
+//! let seat = Seat { history: Trip::HISTORY, draft: Trip::DRAFT, book: Trip::BOOK };
+//! let agent = AgentNode::new("explore", seat).prompt(|_| "You plan trips.".into());
+//! let gate = GateNode::new("explore", seat, GatePolicy::new(), names_month);
+//! let graph = Graph::<Trip>::builder("trip")
+//!     .cluster("explore", "agent", |stage| stage.node("agent", agent).node("gate", gate).edge("agent", "gate"))
+//!     .edge(START, "agent")
+//!     .compile()?;
 //!
-//! let mut history = vec![Message::user("Where shall I go, and when?")];
-//! let result = model.complete(Request::new(history.clone())).await;
-//! let outcome = ModelOutcome::new(model.name(), Duration::from_millis(80), result);
+//! let model = ScriptedModel::new([Turn::text("Bern is lovely."), Turn::text("Bern is lovely in May.")]);
+//! let model: Arc<dyn ChatModel> = Arc::new(model);
+//! let thread = graph.runner().provide_arc(model).thread("guest-7");
+//! let end = thread.run(seat.user("Where shall I go, and when?")).await?;
 //!
-//! let mut ledger = GateLedger::default();
-//! let decision = decide(&GatePolicy::new(), &validators, &mut ledger, outcome, &()).await.unwrap();
-//! let Decision::Accept { response, .. } = decision else { panic!("the month is named") };
-//! history.push(response.to_message());
-//! assert_eq!(check_history(&history), Ok(()));
-//! assert_eq!((ledger.started(), ledger.tokens()), (1, 110));
-//! # });
+//! assert_eq!(end.reply_as::<String>()?.as_deref(), Some("Bern is lovely in May."));
+//! assert_eq!(end.state.history.len(), 2);
+//! let totals = end.state.book.totals("explore");
+//! assert_eq!((totals.attempts, totals.accepted.total(), totals.rejected.total()), (2, 110, 110));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # })?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 pub mod assemble;

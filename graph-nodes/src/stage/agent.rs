@@ -184,14 +184,15 @@ impl<S: State> Node<S> for AgentNode<S> {
         let told = Told::of(&task.ctx(), &self.stage)?;
         let swept = if told.correction.is_some() { None } else { self.swept(state) };
         let limit = self.limit(swept.as_ref().unwrap_or(self.seat.book.get(state)));
-        let call = model.complete(self.request_of(state, tools, &told));
         let start = Instant::now();
-        let outcome = match limit {
-            None => ModelOutcome::new(model.name(), start.elapsed(), call.await),
-            Some(limit) => match timeout(limit, call).await {
-                Ok(result) => ModelOutcome::new(model.name(), start.elapsed(), result),
-                Err(_) => ModelOutcome::deadline(model.name(), start.elapsed()),
-            },
+        let call = model.complete(self.request_of(state, tools, &told));
+        let called = match limit {
+            None => Some(call.await),
+            Some(limit) => timeout(limit, call).await.ok(),
+        };
+        let outcome = match called {
+            Some(result) => ModelOutcome::new(model.name(), start.elapsed(), result),
+            None => ModelOutcome::deadline(model.name(), start.elapsed()),
         };
 
         let mut update = S::Update::default();

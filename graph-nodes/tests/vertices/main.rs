@@ -1,0 +1,12 @@
+//! The vertices of a stage: alone, and as whole graphs with scripted models on tokio's paused clock.
+
+mod agent;
+mod book;
+mod durable;
+mod gate;
+mod gate_limits;
+mod protocol;
+mod routes;
+mod support;
+mod toolbox;
+mod tools;

@@ -1,0 +1,107 @@
+//! What is refused when tools are put together.
+
+use graph_engine::{State, async_trait};
+use graph_nodes::model::{ToolSpec, Turn};
+use graph_nodes::tool::{Call, SchemaError, Tool, ToolBox, ToolBoxError, ToolError, ToolReply, schema_of};
+use serde_json::json;
+
+use crate::support::{Stage, Trip, fixed};
+
+struct Raw(ToolSpec);
+
+#[async_trait]
+impl<S: State> Tool<S> for Raw {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    async fn call(&self, call: Call<'_, S>) -> Result<ToolReply<S>, ToolError> {
+        Ok(ToolReply::json(call.arguments()))
+    }
+}
+
+fn build(name: &str, schema: serde_json::Value) -> Result<ToolBox<Trip>, ToolBoxError> {
+    ToolBox::builder().tool(Raw(ToolSpec::new(name, "Raw.", schema))).build()
+}
+
+#[test]
+fn two_tools_of_one_name() {
+    let same = || fixed("a", || Ok("A".into()));
+    let error = ToolBox::<Trip>::builder().tool(same()).tool(same()).build().unwrap_err();
+    assert_eq!(error, ToolBoxError::DuplicateTool { name: "a".into() });
+}
+
+#[test]
+fn a_blank_name() {
+    let error = build(" ", json!({"type": "object"})).unwrap_err();
+    assert_eq!(error.to_string(), "a tool has a blank name (`Raw.`): name it");
+}
+
+#[test]
+fn schemas_that_describe_no_arguments() {
+    for (schema, found) in [
+        (json!(true), "`true`"),
+        (json!({}), "no type"),
+        (json!({"type": "array"}), "`array`"),
+        (json!({"type": ["object", "null"]}), "`[\"object\",\"null\"]`"),
+    ] {
+        let source = SchemaError::NotAnObject { found: found.into() };
+        assert_eq!(build("a", schema).unwrap_err(), ToolBoxError::BadSchema { name: "a".into(), source });
+    }
+    let broken = json!({"type": "object", "properties": {"n": {"type": "numeral"}}});
+    let error = build("a", broken).unwrap_err();
+    assert!(matches!(error, ToolBoxError::BadSchema { source: SchemaError::Invalid { .. }, .. }), "{error}");
+    let elsewhere = json!({"type": "object", "properties": {"n": {"$ref": "https://example.invalid/n"}}});
+    assert!(build("a", elsewhere).is_err());
+}
+
+#[test]
+fn an_unknown_name_is_told_all_there_are() {
+    let error = build("a", json!({"type": "object"})).unwrap().expose(["a", "b"]).unwrap_err();
+    assert_eq!(error, ToolBoxError::UnknownTool { name: "b".into(), known: vec!["a".into()] });
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_unknown_name_of_a_stage_fails_its_first_turn() {
+    let stage = Stage { agent: |agent| agent.with_tools(["fly"]), ..Stage::tools([fixed("a", || Ok("A".into()))]) };
+    let ran = stage.turn([Turn::text("never")]).await;
+    assert_eq!(ran.stage_error().to_string(), "stage `explore`: there is no tool `fly`: the tools are `a`");
+    assert_eq!(ran.asked(), 0);
+}
+
+#[test]
+fn a_type_that_contains_itself_keeps_its_reference() {
+    #[derive(schemars::JsonSchema)]
+    #[expect(dead_code, reason = "only its schema is used")]
+    struct Tree {
+        children: Vec<Tree>,
+    }
+
+    let schema = schema_of::<Tree>();
+    assert_eq!(schema["type"], "object");
+    assert!(build("tree", schema).is_ok());
+}
+
+#[test]
+fn parts_are_written_in_place() {
+    #[derive(schemars::JsonSchema)]
+    #[expect(dead_code, reason = "only its schema is used")]
+    struct Inner {
+        n: bool,
+    }
+
+    #[derive(schemars::JsonSchema)]
+    #[expect(dead_code, reason = "only its schema is used")]
+    struct Outer {
+        inner: Inner,
+    }
+
+    let expected = json!({
+        "type": "object",
+        "properties": {
+            "inner": {"type": "object", "properties": {"n": {"type": "boolean"}}, "required": ["n"]},
+        },
+        "required": ["inner"],
+    });
+    assert_eq!(schema_of::<Outer>(), expected);
+}
