@@ -2,6 +2,8 @@
 //! futures that are dropped in the middle.
 
 mod alive;
+#[cfg(doctest)]
+mod docs;
 mod nodes;
 mod store;
 mod trip;

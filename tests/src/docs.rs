@@ -1,0 +1,11 @@
+//! The examples of the documents outside of the crates, compiled and run as doc tests.
+
+/// The README's example.
+#[doc = include_str!("../../README.md")]
+#[derive(Debug)]
+pub struct Readme;
+
+/// The guide to testing.
+#[doc = include_str!("../../docs/guide/testing.md")]
+#[derive(Debug)]
+pub struct TestingGuide;
