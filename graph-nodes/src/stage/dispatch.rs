@@ -25,11 +25,11 @@ pub(super) struct Dispatch<'a, S: State> {
 impl<S: State> Dispatch<'_, S> {
     /// Runs one call, unless its name or arguments forbid it.
     pub(super) async fn run(&self, call: &ToolCall) -> Result<Answered<S>, NodeError> {
-        let (stage, tool, call_id) = (self.stage.clone(), call.name.clone(), call.id.clone());
-        self.emit(|| StageEvent::ToolStarted { stage, tool, call_id }).await?;
         let answer = match self.check(call) {
             Err(message) => Err(message.into()),
             Ok(entry) => {
+                let (stage, tool, call_id) = (self.stage.clone(), call.name.clone(), call.id.clone());
+                self.emit(|| StageEvent::ToolStarted { stage, tool, call_id }).await?;
                 // The call itself is inside: it may panic before its first await.
                 let handled = guarded_async(async { entry.tool.call(Call::new(call, self.task)).await }).await;
                 match handled {

@@ -54,7 +54,7 @@ pub enum StageEvent {
         /// Pairs of old and new id.
         ids: Vec<(String, String)>,
     },
-    /// A call begins.
+    /// A handler begins.
     ToolStarted {
         /// The stage.
         stage: Name,
@@ -63,7 +63,7 @@ pub enum StageEvent {
         /// The call.
         call_id: String,
     },
-    /// A call is answered.
+    /// A call is answered, whether a handler ran or not.
     ToolAnswered {
         /// The stage.
         stage: Name,

@@ -2,17 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::time::Duration;
 
-use graph_engine::{Ctx, Log, Name, Node, NodeError, NodeInfo, NodeKind, Outcome, State, Task, async_trait};
-use serde_json::Value;
+use graph_engine::{Name, Node, NodeError, NodeInfo, NodeKind, Outcome, State, Task, async_trait};
 
-use super::{Accepted, Correction, Draft, GateBook, Held, RoundEnd, Seat, StageError, StageEvent};
-use crate::gate::{
-    AllowedTools, Attempt, Code, Decision, ExhaustedBy, FeedbackMode, GateFailure, GatePolicy, ModelOutcome,
-    ModelResult, Modification, Validators, decide,
-};
-use crate::model::Response;
+use super::settle::Way;
+use super::{Accepted, Correction, Seat, StageError};
+use crate::gate::{AllowedTools, Decision, GatePolicy, Validators, decide};
 
 /// Accepts or rejects what the agent of its stage got from the model, before any effect of it; the only one that
 /// counts, waits and asks again.
@@ -22,7 +17,7 @@ use crate::model::Response;
 /// | accepted text | enters the history, is emitted as a token, then the [direct reply or the next node](Self::accepted) |
 /// | accepted calls | wait in the draft for the [tools](Self::calls); text beside them is emitted |
 /// | rejected | after the backoff the cluster stays, with a [`Correction`] as feedback |
-/// | escalated, refused | along the [edge](Self::escalate); its node finds the reason in [`GateBook::last_round`] |
+/// | escalated, refused | along the [edge](Self::escalate); its node finds the reason in [`GateBook::last_round`](super::GateBook::last_round) |
 /// | exhausted | to [that node](Self::exhausted), else the turn fails with [`StageError::Exhausted`] |
 /// | fatal | the turn fails with [`StageError::Fatal`] |
 ///
@@ -51,24 +46,16 @@ use crate::model::Response;
 /// ```
 #[must_use = "a gate does nothing until it is a node"]
 pub struct GateNode<S: State> {
-    stage: Name,
-    seat: Seat<S>,
-    policy: GatePolicy,
+    pub(super) stage: Name,
+    pub(super) seat: Seat<S>,
+    pub(super) policy: GatePolicy,
     validators: Validators<S>,
     /// The validators and one that refuses every call, as long as nobody runs calls.
     effective: Validators<S>,
-    calls: Option<Name>,
-    accepted: Accepted,
-    edges: BTreeMap<String, Name>,
-    exhausted: Option<Name>,
-}
-
-/// Where a round goes instead of an acceptance.
-struct Way {
-    edge: String,
-    code: Code,
-    reason: String,
-    exhausted: Option<ExhaustedBy>,
+    pub(super) calls: Option<Name>,
+    pub(super) accepted: Accepted,
+    pub(super) edges: BTreeMap<String, Name>,
+    pub(super) exhausted: Option<Name>,
 }
 
 impl<S: State> GateNode<S> {
@@ -111,121 +98,6 @@ impl<S: State> GateNode<S> {
     pub fn exhausted(mut self, node: impl Into<Name>) -> Self {
         self.exhausted = Some(node.into());
         self
-    }
-
-    fn outcome_of(&self, state: &S) -> Result<ModelOutcome, StageError> {
-        let found = match self.seat.draft.get(state) {
-            None => "no draft".to_owned(),
-            Some(Draft { stage, .. }) if *stage != self.stage => format!("a draft of stage `{stage}`"),
-            Some(Draft { held: Held::Outcome { outcome, deadline }, .. }) => {
-                return match self.policy.deadline {
-                    Some(limit) if Some(limit) != *deadline => Err(StageError::DeadlineDiffers {
-                        stage: self.stage.clone(),
-                        deadline: limit,
-                        agent: *deadline,
-                    }),
-                    _ => Ok(ModelOutcome::clone(outcome)),
-                };
-            }
-            Some(_) => "a draft that is judged already".to_owned(),
-        };
-        Err(StageError::NoDraft { stage: self.stage.clone(), vertex: "gate", found })
-    }
-
-    async fn accept(
-        &self,
-        ctx: &Ctx,
-        mut book: GateBook,
-        response: Response,
-        modified: Option<Modification>,
-    ) -> Result<Outcome<S>, NodeError> {
-        let mut update = S::Update::default();
-        let stage = || self.stage.clone();
-        book.close(&self.stage, RoundEnd::Accepted);
-        self.seat.book.put(&mut update, book);
-        if ctx.is_observed() {
-            if let Some(modification) = modified {
-                ctx.emit(StageEvent::Modified { stage: stage(), modification }).await?;
-            }
-            if !response.warnings.is_empty() {
-                let warnings = response.warnings.clone();
-                ctx.emit(StageEvent::Warnings { stage: stage(), warnings }).await?;
-            }
-            if !response.text.is_empty() {
-                ctx.token(response.text.as_str()).await;
-            }
-        }
-        if response.calls.is_empty() {
-            self.seat.history.put(&mut update, Log::from([response.to_message()]));
-            self.seat.draft.put(&mut update, None);
-            let outcome = Outcome::of(update);
-            return Ok(match &self.accepted {
-                Accepted::Direct => outcome.direct(Value::from(response.text)),
-                Accepted::Go(node) => outcome.go(node),
-            });
-        }
-        let node = self.calls.as_ref().ok_or_else(|| StageError::NobodyRunsCalls { stage: stage() }.fatal())?;
-        self.seat.draft.put(&mut update, Some(Draft { stage: stage(), held: Held::Calls(Box::new(response)) }));
-        Ok(Outcome::of(update).go(node))
-    }
-
-    /// Waits, then stays. Dropping the future is the only thing a cancellation does.
-    async fn retry(
-        &self,
-        ctx: &Ctx,
-        book: GateBook,
-        rejected: ModelResult,
-        backoff: Duration,
-        correction: Correction,
-    ) -> Result<Outcome<S>, NodeError> {
-        if ctx.is_observed() {
-            let last = book.ledger(&self.stage).and_then(|ledger| ledger.attempts.last());
-            let codes = last.map(Attempt::codes).unwrap_or_default();
-            let Correction { attempt, max, .. } = correction;
-            ctx.emit(StageEvent::Rejected { stage: self.stage.clone(), codes, attempt, max }).await?;
-        }
-        tokio::time::sleep(backoff).await;
-        let kept = match rejected {
-            ModelResult::Response(response) if self.policy.feedback == FeedbackMode::Transcript => {
-                Some(Draft { stage: self.stage.clone(), held: Held::Rejected(response) })
-            }
-            _ => None,
-        };
-        let mut update = S::Update::default();
-        self.seat.draft.put(&mut update, kept);
-        self.seat.book.put(&mut update, book);
-        let feedback = serde_json::to_value(correction).map_err(NodeError::fatal)?;
-        Ok(Outcome::of(update).stay(feedback))
-    }
-
-    fn leave(&self, mut book: GateBook, to: &Name, way: Way) -> Outcome<S> {
-        let Way { edge, code, reason, exhausted } = way;
-        book.close(&self.stage, RoundEnd::Escalated { edge, to: to.clone(), code, reason, exhausted });
-        let mut update = S::Update::default();
-        self.seat.book.put(&mut update, book);
-        self.seat.draft.put(&mut update, None);
-        Outcome::of(update).go(to)
-    }
-
-    fn escalated(&self, book: GateBook, way: Way) -> Result<Outcome<S>, NodeError> {
-        if let Some(to) = self.edges.get(&way.edge) {
-            return Ok(self.leave(book, to, way));
-        }
-        let Way { edge, code, reason, .. } = way;
-        let known = self.edges.keys().cloned().collect();
-        Err(StageError::UnknownEdge { stage: self.stage.clone(), edge, code, reason, known }.fatal())
-    }
-
-    fn out_of_attempts(&self, mut book: GateBook, failure: GateFailure) -> Result<Outcome<S>, NodeError> {
-        let Some(to) = &self.exhausted else {
-            let ledger = Box::new(std::mem::take(book.ledger_mut(&self.stage)));
-            return Err(StageError::Exhausted { stage: self.stage.clone(), failure, ledger }.fatal());
-        };
-        let reasons = failure.attempts.last().map(|attempt| attempt.reasons.as_slice()).unwrap_or_default();
-        let code = reasons.first().map_or(Code::INVOCATION, |reason| reason.code.clone());
-        let told: Vec<&str> = reasons.iter().filter_map(|reason| reason.message.as_deref()).collect();
-        let way = Way { edge: "exhausted".to_owned(), code, reason: told.join("\n"), exhausted: Some(failure.by) };
-        Ok(self.leave(book, to, way))
     }
 }
 

@@ -25,6 +25,9 @@
 //! none of its text is emitted. No attempt and no token is lost from the [`GateBook`]: the draft of a turn that was
 //! cancelled or failed before it was judged is counted when the stage is entered again, and then overwritten.
 //!
+//! Two streams are for debugging and show more: modes `Updates` and `State` the fields of the seat as they are, the draft
+//! too; mode `Nodes` the feedback of a stay, so a validator that must not show what it rejected doesn't quote it.
+//!
 //! ```
 //! use graph_engine::{Graph, Log, START, State};
 //! use graph_nodes::gate::{GatePolicy, Validators};
@@ -92,6 +95,7 @@ mod event;
 mod gate;
 mod request;
 mod seat;
+mod settle;
 mod tools;
 mod totals;
 

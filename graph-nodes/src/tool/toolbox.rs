@@ -171,7 +171,19 @@ impl<S: State> fmt::Debug for ToolBox<S> {
     }
 }
 
-/// Tools on their way into a [`ToolBox`], which shows its use.
+/// Tools on their way into a [`ToolBox`].
+///
+/// ```
+/// use graph_engine::State;
+/// use graph_nodes::tool::ToolBox;
+///
+/// #[derive(State, Clone, Default)]
+/// struct Trip {
+///     city: String,
+/// }
+///
+/// assert!(ToolBox::<Trip>::builder().build().unwrap().names().is_empty());
+/// ```
 #[must_use = "a description does nothing until it is built"]
 pub struct ToolBoxBuilder<S: State> {
     tools: Vec<Arc<dyn Tool<S>>>,

@@ -6,6 +6,7 @@ mod durable;
 mod gate;
 mod gate_limits;
 mod protocol;
+mod random;
 mod routes;
 mod support;
 mod toolbox;
