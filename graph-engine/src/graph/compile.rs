@@ -18,10 +18,13 @@ use crate::topology::{Cluster, Edge, EdgeKind, Topology, Vertex};
 
 pub(crate) type RouterFn<S> = Box<dyn Fn(&S) -> Result<Goto, NodeError> + Send + Sync>;
 
+/// Declared targets with the nodes they lead to; `None` is the end.
+pub(crate) type Hops = Vec<(&'static str, Option<NodeIx>)>;
+
 /// How a node, or the beginning of a turn, is left when no command says otherwise. `None` as a target is the end.
 pub(crate) enum Exit<S> {
     Edges(Vec<Option<NodeIx>>),
-    Router(RouterFn<S>),
+    Router { choose: RouterFn<S>, targets: Hops },
 }
 
 pub(crate) struct VertexSpec<S: State> {
@@ -32,6 +35,8 @@ pub(crate) struct VertexSpec<S: State> {
     /// The innermost cluster.
     pub(crate) cluster: Option<usize>,
     pub(crate) exit: Exit<S>,
+    /// The targets that its commands declare.
+    pub(crate) targets: Hops,
     /// Joins this node is a source of, with its bit in each.
     pub(crate) joins: Vec<(usize, usize)>,
 }
@@ -68,8 +73,14 @@ pub(super) fn compile<S: State>(mut builder: Builder<S>) -> Result<Graph<S>, Com
     // From here on every name is known and used once: the checks have made sure of it.
     let names: Arc<[Name]> = builder.nodes.iter().map(|draft| draft.name.clone()).collect();
     let index: BTreeMap<Name, NodeIx> = names.iter().cloned().zip((0..).map(NodeIx)).collect();
-    let mut exits: BTreeMap<Name, Exit<S>> =
-        builder.routers.into_iter().map(|router| (router.from, Exit::Router(router.choose))).collect();
+    let hops = |targets: &[TargetSpec]| -> Hops {
+        targets.iter().map(|target| (target.name, index.get(target.name).copied())).collect()
+    };
+    let routers = builder.routers.into_iter().map(|router| {
+        let targets = hops(router.spec.targets);
+        (router.from, Exit::Router { choose: router.choose, targets })
+    });
+    let mut exits: BTreeMap<Name, Exit<S>> = routers.collect();
     for (from, to) in builder.edges {
         if let Exit::Edges(edges) = exits.entry(from).or_insert_with(|| Exit::Edges(Vec::new())) {
             edges.push(index.get(&to).copied());
@@ -102,6 +113,7 @@ pub(super) fn compile<S: State>(mut builder: Builder<S>) -> Result<Graph<S>, Com
         .map(|(draft, joins)| VertexSpec {
             exit: exits.remove(&draft.name).unwrap_or_else(|| Exit::Edges(Vec::new())),
             joins,
+            targets: hops(&draft.spec.info.targets),
             node: draft.spec.node,
             info: draft.spec.info,
             policy: draft.spec.policy,

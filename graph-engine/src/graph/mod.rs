@@ -5,7 +5,7 @@ mod check;
 mod compile;
 
 pub use builder::Builder;
-pub(crate) use compile::{Exit, JoinSpec, RouterFn, VertexSpec};
+pub(crate) use compile::{Exit, Hops, JoinSpec, RouterFn, VertexSpec};
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -120,6 +120,12 @@ impl<S: State> Inner<S> {
     /// The node of that name; `None` is the end of a branch.
     pub(crate) fn target(&self, name: &str) -> Option<Option<NodeIx>> {
         if name == END { Some(None) } else { self.index.get(name).map(|ix| Some(*ix)) }
+    }
+
+    /// The same for a declared target: the place in the declaration is found by the name's address mostly.
+    pub(crate) fn hop(&self, declared: &Hops, name: &str) -> Option<Option<NodeIx>> {
+        let known = declared.iter().find(|(target, _)| std::ptr::eq(*target, name));
+        known.map_or_else(|| self.target(name), |(_, node)| Some(*node))
     }
 
     /// Whether a cluster is one of those around a node.

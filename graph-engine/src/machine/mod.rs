@@ -218,6 +218,7 @@ impl<S: State> Machine<S> {
                     return fail(error);
                 }
             }
+            Start::Abandon if !self.frontier.is_unfinished() => return stop(Stopped::Done),
             Start::Abandon => {
                 self.fresh = true;
                 self.frontier.abandon();

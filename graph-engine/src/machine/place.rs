@@ -72,7 +72,7 @@ impl<S: State> Machine<S> {
             }
         }
         let unknown = |name: &str| {
-            let known = graph.target(name).is_some();
+            let known = graph.hop(&vertex.targets, name).is_some();
             if known && vertex.declares(name) {
                 return None;
             }

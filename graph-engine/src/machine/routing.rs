@@ -7,7 +7,7 @@ use super::frontier::Slot;
 use super::outcome::TaskOutcome;
 use super::{Machine, rank_of};
 use crate::error::{BoxError, NodeError};
-use crate::graph::{Exit, Graph, RouterFn};
+use crate::graph::{Exit, Graph, Hops, RouterFn};
 use crate::name::Name;
 use crate::panic::panic_text;
 use crate::reply::Reply;
@@ -31,9 +31,9 @@ impl<S: State> Machine<S> {
         let origin = Origin { node: None, rank: 0 };
         match &graph.inner().start {
             Exit::Edges(targets) => targets.iter().for_each(|to| self.schedule(&graph, origin, *to)),
-            Exit::Router(choose) => {
+            Exit::Router { choose, targets: declared } => {
                 let thread = self.thread();
-                let goto = self.ask(choose).map_err(|source| RunError::Entry { thread, source })?;
+                let goto = self.ask(choose, declared).map_err(|source| RunError::Entry { thread, source })?;
                 self.follow(&graph, origin, goto);
             }
         }
@@ -50,11 +50,11 @@ impl<S: State> Machine<S> {
             let Some(TaskOutcome::Done(outcome)) = &slot.done else { continue };
             let node = slot.node;
             if matches!(outcome.goto, Goto::Declared)
-                && let Exit::Router(choose) = &graph.inner().at(node).exit
+                && let Exit::Router { choose, targets } = &graph.inner().at(node).exit
             {
                 if self.frontier.chosen[node.at()].0 != self.frontier.pass {
                     let name = graph.inner().name_of(node);
-                    let goto = self.ask(choose).map_err(|source| self.router_error(name.clone(), source))?;
+                    let goto = self.ask(choose, targets).map_err(|source| self.router_error(name.clone(), source))?;
                     self.frontier.chosen[node.at()] = (self.frontier.pass, Some(goto));
                 }
                 if self.frontier.chosen[node.at()].1.as_ref().is_some_and(is_stay) {
@@ -71,7 +71,7 @@ impl<S: State> Machine<S> {
         RunError::Router { thread: self.thread(), step: self.step, node, source }
     }
 
-    fn ask(&self, choose: &RouterFn<S>) -> Result<Goto, BoxError> {
+    fn ask(&self, choose: &RouterFn<S>, declared: &Hops) -> Result<Goto, BoxError> {
         let chosen = catch_unwind(AssertUnwindSafe(|| choose(&self.shared.state)));
         let goto = match chosen {
             Ok(chosen) => chosen.map_err(|error: NodeError| error.into_parts().1)?,
@@ -80,7 +80,7 @@ impl<S: State> Machine<S> {
         let unknown = |name: &str| format!("it chose `{name}`, which is no node").into();
         match &goto {
             Goto::Declared => Err("it chose nothing; return a target, or END".into()),
-            Goto::Go(to) if self.graph.inner().target(to.name).is_none() => Err(unknown(to.name)),
+            Goto::Go(to) if self.graph.inner().hop(declared, to.name).is_none() => Err(unknown(to.name)),
             Goto::Rare(rare) => match &**rare {
                 Rare::Invalid(error) => Err(format!("its reply or feedback can't be written as JSON: {error}").into()),
                 Rare::Many(hops) => match hops.iter().find(|hop| self.graph.inner().target(hop.to.name()).is_none()) {
@@ -156,7 +156,7 @@ impl<S: State> Machine<S> {
                 }
             }
             // A router decides once for all tasks of its node; a stay of a node in no cluster is a stay of each task.
-            Exit::Router(_) => {
+            Exit::Router { .. } => {
                 let each = graph.inner().at(slot.node).cluster.is_none();
                 let (pass, chosen) = &mut self.frontier.chosen[slot.node.at()];
                 if *pass == self.frontier.pass {
@@ -177,7 +177,21 @@ impl<S: State> Machine<S> {
     fn take(&mut self, graph: &Graph<S>, origin: Origin, slot: Option<&mut Slot<S>>, goto: Goto) {
         match goto {
             Goto::Declared => {}
-            Goto::Go(to) => self.schedule(graph, origin, graph.inner().target(to.name).flatten()),
+            Goto::Go(to) => {
+                let inner = graph.inner();
+                let own = origin.node.map(|node| inner.at(node));
+                let exit = own.map_or(&inner.start, |vertex| &vertex.exit);
+                let routed = match exit {
+                    Exit::Router { targets, .. } => targets.iter().find(|(name, _)| std::ptr::eq(*name, to.name)),
+                    Exit::Edges(_) => None,
+                };
+                let target = match (routed, own) {
+                    (Some((_, target)), _) => *target,
+                    (None, Some(vertex)) => inner.hop(&vertex.targets, to.name).flatten(),
+                    (None, None) => inner.target(to.name).flatten(),
+                };
+                self.schedule(graph, origin, target);
+            }
             Goto::Rare(rare) => match *rare {
                 Rare::Many(hops) => self.fan_out(graph, origin, hops),
                 Rare::Stay(feedback) => self.stay(graph, origin, slot, feedback),
