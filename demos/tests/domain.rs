@@ -369,12 +369,18 @@ fn a_comparison_renders_as_columns() {
     let said = owned(&["Casa Limoa", "Azulejo Court", "No\u{1b}[31mwhere"]);
     let comparison = catalogue().compare(&said, None, &criteria(City::Lisbon)).expect("a comparison");
     expect_test::expect![[r#"
-        hotel          price                       room          amenities                                                               distance
-        -------------  --------------------------  ------------  ----------------------------------------------------------------------  --------
-        Casa Limoa     €263.76 (5 nights, double)  double, twin  wifi, breakfast, parking, air conditioning, airport shuttle             2.6 km
-        Azulejo Court  €729.21 (5 nights, double)  double, twin  wifi, breakfast, parking, spa, pets, air conditioning, restaurant, bar  6.0 km
+        hotel      Casa Limoa                  Azulejo Court
+        ---------  --------------------------  --------------------------
+        price      €263.76 (5 nights, double)  €729.21 (5 nights, double)
+        room       double, twin                double, twin
+        amenities  wifi, breakfast, parking,   wifi, breakfast, parking,
+                   air conditioning,           spa, pets,
+                   airport shuttle             air conditioning,
+                                               restaurant, bar
+        distance   2.6 km                      6.0 km
         not found: Nowhere
-    "#]].assert_eq(&render(&comparison));
+    "#]]
+    .assert_eq(&render(&comparison));
 }
 
 #[test]

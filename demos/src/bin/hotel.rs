@@ -20,7 +20,7 @@ fn main() -> ExitCode {
     // A read of the terminal that is under way cannot be ended and must not be waited for.
     runtime.shutdown_background();
     match ended {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(_) => ExitCode::SUCCESS,
         // Whoever read the output has seen enough, such as `head`.
         Err(Failure::Terminal(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(failure) => complain(&failure),

@@ -19,7 +19,7 @@ pub struct Captured {
     pub missing: Vec<Missing>,
     /// What could not be taken, and why.
     pub problems: Vec<String>,
-    /// Whether the criteria are others than before.
+    /// Whether anything was said about the criteria.
     pub changed: bool,
 }
 

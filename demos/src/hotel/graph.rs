@@ -126,8 +126,9 @@ async fn goodbye(visit: Snap<Hotel>) -> Command<Hotel, End> {
 fn booked(booking: &Booking) -> String {
     let Booking { reference, hotel, street, room, stay, guests, total } = booking;
     format!(
-        "Booked: {hotel}, {street}, a {room} room for {}, {} ({}), {total} in total.\n\
+        "Booked: {hotel}, {street}, a {} for {}, {} ({}), {total} in total.\n\
          Your reference is {reference}. Goodbye, and have a good trip!",
+        phrase::room(*room),
         phrase::guests(*guests),
         phrase::stay(*stay),
         phrase::nights(stay.nights()),

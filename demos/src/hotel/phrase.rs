@@ -1,7 +1,7 @@
 //! How the concierge puts things: stays, people, criteria and offers in words.
 
 use crate::hotel::calendar::Stay;
-use crate::hotel::criteria::{Budget, Criteria, Missing};
+use crate::hotel::criteria::{Amenity, Budget, Criteria, Missing, RoomType};
 use crate::hotel::facts::{OfferLine, Offered};
 use crate::hotel::merge::Pending;
 use crate::hotel::price::Cents;
@@ -29,7 +29,7 @@ fn counted(count: u64, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-/// `a`, `a and b`, `a, b and c`.
+/// `a`, `a and b`, `a, b and c`, with `last` before the last one.
 #[must_use]
 pub fn list<T: ToString>(items: &[T], last: &str) -> String {
     let words: Vec<String> = items.iter().map(ToString::to_string).collect();
@@ -75,13 +75,38 @@ pub fn criteria(criteria: &Criteria) -> String {
     parts.extend(pending(&criteria.pending));
     parts.extend(criteria.guests.map(guests));
     if !criteria.rooms.is_empty() {
-        parts.push(format!("{} room", list(&criteria.rooms, "or")));
+        let rooms: Vec<String> = criteria.rooms.iter().copied().map(room).collect();
+        parts.push(list(&rooms, "or"));
     }
     if !criteria.amenities.is_empty() {
-        parts.push(format!("with {}", list(&criteria.amenities, "and")));
+        let wanted: Vec<String> = criteria.amenities.iter().copied().map(amenity).collect();
+        parts.push(format!("with {}", list(&wanted, "and")));
     }
     parts.extend(budget(&criteria.budget));
     parts.join(", ")
+}
+
+/// `double room`, `suite`.
+#[must_use]
+pub fn room(room: RoomType) -> String {
+    match room {
+        RoomType::Suite => room.to_string(),
+        RoomType::Single | RoomType::Double | RoomType::Twin | RoomType::Family => format!("{room} room"),
+    }
+}
+
+/// `wifi`, `a pool`, `an airport shuttle`: as it follows "with" or "without".
+#[must_use]
+pub fn amenity(amenity: Amenity) -> String {
+    match amenity {
+        Amenity::Pool | Amenity::Gym | Amenity::Spa | Amenity::Restaurant | Amenity::Bar | Amenity::Kitchen => {
+            format!("a {amenity}")
+        }
+        Amenity::AirportShuttle => format!("an {amenity}"),
+        Amenity::Wifi | Amenity::Breakfast | Amenity::Parking | Amenity::Pets | Amenity::AirConditioning => {
+            amenity.to_string()
+        }
+    }
 }
 
 fn pending(pending: &Pending) -> Option<String> {
@@ -110,22 +135,28 @@ pub fn question(missing: &[Missing], pending: &Pending) -> String {
         (None, None) if pending.nights.is_some() => "on which day do you arrive",
         (None, None) => "on which days do you arrive and leave",
     };
+    // A bare number must have one question that it answers.
+    let counted = pending.check_in.is_some() && missing.contains(&Missing::Dates);
     let parts: Vec<&str> = missing
         .iter()
+        .filter(|part| !(counted && **part == Missing::Guests))
         .map(|part| match part {
             Missing::City => "which city would you like to visit",
             Missing::Dates => dates,
             Missing::Guests => "how many people are coming",
         })
         .collect();
-    sentence(&list(&parts, "and"), '?')
+    match parts.split_last() {
+        Some((last, rest)) if !rest.is_empty() => sentence(&format!("{}, and {last}", rest.join(", ")), '?'),
+        _ => sentence(&parts.concat(), '?'),
+    }
 }
 
 /// One page of offers with the words around it.
 #[must_use]
 pub fn offers(offered: &Offered) -> String {
     let mut text = match offered.from {
-        1 => format!("I found {} for {}.\n", hotels(offered.found), criteria(&offered.criteria)),
+        1 => format!("I found {}: {}.\n", hotels(offered.found), criteria(&offered.criteria)),
         from => format!("Hotels {from} to {} of {}:\n", from + offered.offers.len() - 1, offered.found),
     };
     for offer in &offered.offers {
@@ -143,25 +174,21 @@ pub fn offers(offered: &Offered) -> String {
 }
 
 fn line(offer: &OfferLine) -> String {
-    let OfferLine { name, area, stars, distance, room, nights: count, total, .. } = offer;
-    format!("{name}, {area}, {stars} stars, {distance} to the centre: {room} room, {total} for {}", nights(*count))
+    let OfferLine { name, area, stars, distance, total, .. } = offer;
+    let (room, nights) = (room(offer.room), nights(offer.nights));
+    format!("{name}, {area}, {stars} stars, {distance} to the centre: {room}, {total} for {nights}")
 }
 
-/// The text of an error as a sentence for a guest.
+/// The text of an error as a sentence for a guest: days in words, words as said in quotes, numbers without.
 #[must_use]
 pub fn plain(error: &str) -> String {
-    let mut open = false;
-    let quoted: String = error
-        .chars()
-        .map(|c| match c {
-            '`' => {
-                open = !open;
-                if open { '“' } else { '”' }
-            }
-            other => other,
-        })
-        .collect();
-    sentence(quoted.trim(), '.')
+    let parts = error.split('`').enumerate().map(|(at, part)| match part.parse::<Date>() {
+        _ if at % 2 == 0 => part.to_owned(),
+        Ok(date) => day(date),
+        Err(_) if part.bytes().all(|byte| byte.is_ascii_digit()) => part.to_owned(),
+        Err(_) => format!("“{part}”"),
+    });
+    sentence(parts.collect::<String>().trim(), '.')
 }
 
 /// With a capital and a mark at the end.
@@ -194,16 +221,14 @@ mod tests {
 
     #[test]
     fn an_error_becomes_a_sentence() {
+        assert_eq!(plain("check-in `2026-06-01` has `9` days"), "Check-in 1 June 2026 has 9 days.");
         assert_eq!(plain("unknown city `Paris`, choose one of: Oslo"), "Unknown city “Paris”, choose one of: Oslo.");
     }
 
     #[test]
     fn questions_ask_only_for_what_is_missing() {
         let pending = Pending { check_in: Some(date(2026, 7, 3)), ..Pending::default() };
-        assert_eq!(
-            question(&[Missing::Dates, Missing::Guests], &pending),
-            "How many nights will you stay and how many people are coming?"
-        );
+        assert_eq!(question(&[Missing::Dates, Missing::Guests], &pending), "How many nights will you stay?");
         assert_eq!(question(&[Missing::City], &Pending::default()), "Which city would you like to visit?");
     }
 }

@@ -61,7 +61,6 @@ pub struct Booking {
 
 impl Hotel {
     /// The input of a turn: what the guest says, on which day.
-    #[must_use]
     pub fn said(text: &str, today: Date) -> HotelUpdate {
         Self::update().today(today).history([Message::user(text)])
     }
@@ -83,7 +82,6 @@ impl Hotel {
     /// What the guest said last.
     #[must_use]
     pub fn last_said(&self) -> Option<String> {
-        let spoken = self.history.iter().filter(|message| message.role() == Role::User);
-        spoken.last().map(Message::text)
+        self.history.iter().rfind(|message| message.role() == Role::User).map(Message::text)
     }
 }

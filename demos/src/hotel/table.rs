@@ -4,12 +4,54 @@ use crate::hotel::catalogue::{Comparison, ComparisonRow};
 use crate::hotel::clean::clean_line;
 use crate::hotel::criteria::Feature;
 
-/// Renders hotels side by side: one line a hotel, columns for name, price,
-/// room, amenities and distance, or only the compared one if there is one.
-/// Names that are not in the catalogue follow under the table. Text is
-/// cleaned of control characters; no line ends in blanks.
+/// How many hotels stand side by side, as columns, before they become lines.
+const SIDE_BY_SIDE: usize = 3;
+
+/// The widest cell of hotels that stand side by side.
+const CELL: usize = 26;
+
+/// Renders hotels with their price, rooms, amenities and distance, or only the
+/// compared feature if there is one: a few hotels side by side, otherwise one
+/// line a hotel. Names that are not in the catalogue follow under the table.
+/// Text is cleaned of control characters; no line ends in blanks.
 #[must_use]
 pub fn render(comparison: &Comparison) -> String {
+    let is_narrow = comparison.by.is_none() && (1..=SIDE_BY_SIDE).contains(&comparison.rows.len());
+    let mut text = if is_narrow { side_by_side(comparison) } else { lines(comparison) };
+    if !comparison.unknown.is_empty() {
+        let names = clean_line(&comparison.unknown.join(", "));
+        text.push_str(&format!("not found: {names}\n"));
+    }
+    text
+}
+
+fn side_by_side(comparison: &Comparison) -> String {
+    let names = comparison.rows.iter().map(|row| clean_line(&row.hotel.name));
+    let mut rows: Vec<Vec<String>> = vec![std::iter::once("hotel".to_owned()).chain(names).collect()];
+    for feature in Feature::ALL {
+        let cells: Vec<Vec<String>> = comparison.rows.iter().map(|row| wrapped(&cell(row, *feature))).collect();
+        for line in 0..cells.iter().map(Vec::len).max().unwrap_or(0) {
+            let label = if line == 0 { feature.to_string() } else { String::new() };
+            let pieces = cells.iter().map(|cell| cell.get(line).cloned().unwrap_or_default());
+            rows.push(std::iter::once(label).chain(pieces).collect());
+        }
+    }
+    columns(&rows)
+}
+
+/// A list over as many lines as it needs, broken behind commas.
+fn wrapped(cell: &str) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for piece in cell.split_inclusive(", ") {
+        match lines.last_mut() {
+            Some(line) if (line.chars().count() + piece.trim_end().chars().count()) <= CELL => line.push_str(piece),
+            _ => lines.push(piece.to_owned()),
+        }
+    }
+    lines.iter().map(|line| line.trim_end().to_owned()).collect()
+}
+
+fn lines(comparison: &Comparison) -> String {
     let features: &[Feature] = match &comparison.by {
         Some(feature) => std::slice::from_ref(feature),
         None => Feature::ALL,
@@ -19,12 +61,7 @@ pub fn render(comparison: &Comparison) -> String {
     let body = comparison.rows.iter().map(|row| {
         std::iter::once(clean_line(&row.hotel.name)).chain(features.iter().map(|feature| cell(row, *feature))).collect()
     });
-    let mut text = columns(&std::iter::once(header).chain(body).collect::<Vec<_>>());
-    if !comparison.unknown.is_empty() {
-        let names = clean_line(&comparison.unknown.join(", "));
-        text.push_str(&format!("not found: {names}\n"));
-    }
-    text
+    columns(&std::iter::once(header).chain(body).collect::<Vec<_>>())
 }
 
 /// Lines up cells under each other, two blanks apart, with a rule under the

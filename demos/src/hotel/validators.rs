@@ -5,8 +5,9 @@ use crate::hotel::phrase::euros;
 use crate::hotel::price::Cents;
 use crate::hotel::stage::Stage;
 use crate::hotel::state::Hotel;
-use crate::hotel::understand::{Context, Intent, understand_with};
+use crate::hotel::understand::{Context, HotelRef, Intent, understand_with};
 use graph_nodes::gate::{AllowedTools, ArgumentsParse, CleanFinish, Validators, Verdict};
+use graph_nodes::message::Role;
 use graph_nodes::model::Response;
 
 /// The longest answer, in letters.
@@ -43,10 +44,16 @@ fn readable(response: &Response) -> Verdict {
     Verdict::Accept
 }
 
-/// Every amount of money in the text is one that the state knows: no price is
-/// made up.
+/// Every amount of money in the text is one that the state knows or a tool said:
+/// no price is made up.
 fn known_prices(response: &Response, state: &Hotel) -> Verdict {
-    let known = amounts(state);
+    if !response.text.contains('€') {
+        return Verdict::Accept;
+    }
+    let mut known = amounts(state);
+    for answer in state.history.iter().filter(|message| message.role() == Role::Tool) {
+        known.extend(said_amounts(&answer.text()));
+    }
     let invented = said_amounts(&response.text).find(|said| !known.contains(said));
     match invented {
         None => Verdict::Accept,
@@ -61,8 +68,8 @@ fn amounts(state: &Hotel) -> Vec<String> {
         std::iter::once(offer.quote.total).chain(nights)
     });
     let booked = state.booking.iter().map(|booking| booking.total);
-    let all: Vec<Cents> = budget.chain(quotes).chain(booked).collect();
-    all.iter().flat_map(|amount| [amount.to_string(), euros(*amount)]).collect()
+    let all = budget.chain(quotes).chain(booked);
+    all.flat_map(|amount: Cents| [amount.to_string(), euros(amount)]).collect()
 }
 
 /// The amounts written with a euro sign.
@@ -73,16 +80,33 @@ fn said_amounts(text: &str) -> impl Iterator<Item = String> {
     })
 }
 
-/// A booking is confirmed only after the guest's own word: a model that books
-/// by itself is stopped here.
+/// A booking is confirmed only after the guest's own word on the proposal, which
+/// must have been made in an earlier turn: a model that books by itself is
+/// stopped here.
 fn guest_agreed(response: &Response, state: &Hotel) -> Verdict {
     if !response.calls.iter().any(|call| call.name == "confirm_booking") {
         return Verdict::Accept;
     }
     let said = state.last_said().unwrap_or_default();
     let context = Context { known_hotels: state.chosen.iter().cloned().collect(), asked: None };
-    match understand_with(&said, state.today, &context).intent {
-        Intent::Yes | Intent::Book => Verdict::Accept,
-        _ => Verdict::retry("not_agreed", "the guest did not agree to the booking: ask first"),
+    let understood = understand_with(&said, state.today, &context);
+    let agrees = match understood.intent {
+        Intent::Yes => true,
+        Intent::Book => understood.slots.hotels.iter().all(|hotel| is_chosen(hotel, state)),
+        _ => false,
+    };
+    if agrees && !proposed_since(state) {
+        return Verdict::Accept;
     }
+    Verdict::retry("not_agreed", "the guest did not agree to the booking: ask first")
+}
+
+fn is_chosen(hotel: &HotelRef, state: &Hotel) -> bool {
+    matches!((hotel, &state.chosen), (HotelRef::Name(name), Some(chosen)) if name.to_lowercase() == chosen.to_lowercase())
+}
+
+/// Whether the proposal is newer than what the guest said last.
+fn proposed_since(state: &Hotel) -> bool {
+    let mut since = state.history.iter().rev().take_while(|message| message.role() != Role::User);
+    since.any(|message| message.tool_name() == Some("choose_hotel"))
 }

@@ -48,7 +48,7 @@ pub enum CompareError {
     #[error("no hotel to compare was named, name at least one of the offers")]
     NoHotels,
     /// None of the names is an offer.
-    #[error("`{}` is not among the offers, choose one of: {}", names.join("`, `"), offers.join(", "))]
+    #[error("`{}` {are} not among the offers, choose one of: {}", names.join("`, `"), offers.join(", "), are = if names.len() == 1 { "is" } else { "are" })]
     NotOffered {
         /// The names as said.
         names: Vec<String>,

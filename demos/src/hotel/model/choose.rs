@@ -33,7 +33,7 @@ pub(super) fn answer(view: &View<'_>, understood: &Understood) -> Answer {
             _ => book(view, understood),
         },
         Intent::No if view.stage == Stage::Booking => Answer::call("show_offers", ShowArgs { more: false }),
-        Intent::No => Answer::Say(format!("All right. {}", ask(view))),
+        Intent::No => Answer::say("All right. Tell me what to change, or say \"quit\" to leave."),
         Intent::Back if steps_back(view) => Answer::call("show_offers", ShowArgs { more: false }),
         Intent::Back => {
             let start_over = starts_over(&view.said);

@@ -87,9 +87,20 @@ fn is_day(problem: &SlotProblem) -> bool {
 
 pub(super) fn starts_over(said: &str) -> bool {
     let said = said.to_lowercase();
-    ["over", "start", "scratch", "new search", "another search", "clear", "reset", "forget everything", "beginning", "fresh"]
-        .iter()
-        .any(|word| said.contains(word))
+    [
+        "over",
+        "start",
+        "scratch",
+        "new search",
+        "another search",
+        "clear",
+        "reset",
+        "forget everything",
+        "beginning",
+        "fresh",
+    ]
+    .iter()
+    .any(|word| said.contains(word))
 }
 
 pub(super) fn wants_cheaper(said: &str) -> bool {

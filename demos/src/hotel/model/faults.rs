@@ -4,7 +4,7 @@ use super::fragments;
 use async_trait::async_trait;
 use futures_util::stream;
 use graph_nodes::message::{FinishReason, Usage};
-use graph_nodes::model::{ChatModel, Chunk, ChunkStream, ModelError, Request};
+use graph_nodes::model::{ChatModel, Chunk, ChunkStream, ModelError, Request, Response};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A model that errs at every third request, each time in another way, in a
@@ -63,9 +63,25 @@ impl<M: ChatModel> ChatModel for Faulty<M> {
         let Some(fault) = self.fault() else {
             return self.inner.stream(request).await;
         };
-        let chunks = faulty(fault, &request);
-        Ok(Box::pin(stream::iter(chunks)))
+        if matches!(fault, Fault::TwoCalls) {
+            let meant = self.inner.complete(request.clone()).await?;
+            return Ok(Box::pin(stream::iter(two_calls(&meant, &request).into_iter().map(Ok))));
+        }
+        Ok(Box::pin(stream::iter(faulty(fault, &request))))
     }
+}
+
+/// A call of a tool that is not offered, beside what the model meant to call or say.
+fn two_calls(meant: &Response, request: &Request) -> Vec<Chunk> {
+    let elsewhere = if request.tools.iter().any(|tool| tool.name == "search") { "show_offers" } else { "search" };
+    let number: usize = request.messages.iter().map(|message| message.calls().len()).sum();
+    let mut chunks = fragments::call(0, &format!("call_{}", number + 1), elsewhere, "{}");
+    for (call, index) in meant.calls.iter().zip(1..) {
+        chunks.extend(fragments::call(index, &format!("{}_b", call.id), &call.name, call.arguments.raw()));
+    }
+    chunks.push(Chunk::finish(FinishReason::ToolCalls));
+    chunks.push(Chunk::usage(Usage::new(fragments::asked(request), 24)));
+    chunks
 }
 
 fn faulty(fault: Fault, request: &Request) -> Vec<Result<Chunk, ModelError>> {
@@ -78,12 +94,7 @@ fn faulty(fault: Fault, request: &Request) -> Vec<Result<Chunk, ModelError>> {
         }
         Fault::UnknownTool => (fragments::call(0, &id(1), "teleport", r#"{"to":"Mars"}"#), FinishReason::ToolCalls),
         Fault::Empty => (Vec::new(), FinishReason::Stop),
-        Fault::TwoCalls => {
-            let mut both = fragments::call(0, &id(1), "search", "{}");
-            both.extend(fragments::call(1, &id(2), "show_offers", "{}"));
-            (both, FinishReason::ToolCalls)
-        }
-        Fault::OtherStage => {
+        Fault::TwoCalls | Fault::OtherStage => {
             let elsewhere = if offered(0) == "capture_criteria" { "confirm_booking" } else { "capture_criteria" };
             let arguments = if offered(0) == "capture_criteria" { r#"{"hotel":"","confirmed":true}"# } else { "{}" };
             (fragments::call(0, &id(1), elsewhere, arguments), FinishReason::ToolCalls)

@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 pub(super) fn answer(view: &View<'_>, message: &Message) -> Option<Answer> {
     let text = message.text();
     let said = match message.tool_name()? {
-        "capture_criteria" | "change_criteria" => return Some(captured(view, &read(&text)?)),
+        "capture_criteria" | "change_criteria" => return Some(captured(view, message, &read(&text)?)),
         "search" => match read::<Offered>(&text) {
             Some(offered) => phrase::offers(&offered),
             None => nothing(&read(&text)?),
@@ -33,7 +33,7 @@ fn read<T: DeserializeOwned>(text: &str) -> Option<T> {
     serde_json::from_str(text).ok()
 }
 
-fn captured(view: &View<'_>, captured: &Captured) -> Answer {
+fn captured(view: &View<'_>, message: &Message, captured: &Captured) -> Answer {
     let known = phrase::criteria(&captured.criteria);
     let mut problems = captured.problems.clone();
     problems.extend(money_problem(&view.understood()));
@@ -41,10 +41,16 @@ fn captured(view: &View<'_>, captured: &Captured) -> Answer {
     if !problems.is_empty() {
         let sentences: Vec<String> = problems.iter().map(|problem| phrase::plain(problem)).collect();
         let noted = if known.is_empty() { String::new() } else { format!(" So far I have: {known}.") };
-        let next = if captured.missing.is_empty() { "Shall I search with that?".to_owned() } else { question };
+        let contradicts = !captured.criteria.problems(view.briefing.today).is_empty();
+        let next = match captured.missing.is_empty() {
+            false => question,
+            true if contradicts => "What would you like to change?".to_owned(),
+            true => "Shall I search with that?".to_owned(),
+        };
         return Answer::Say(format!("{}{noted} {next}", sentences.join(" ")));
     }
-    if captured.missing.is_empty() && captured.changed {
+    let asked_to_change = message.tool_name() == Some("change_criteria") && !captured.changed;
+    if captured.missing.is_empty() && !asked_to_change {
         return Answer::call("search", NoArgs {});
     }
     Answer::Say(match (captured.missing.is_empty(), known.is_empty()) {
@@ -55,7 +61,7 @@ fn captured(view: &View<'_>, captured: &Captured) -> Answer {
 }
 
 fn nothing(nothing: &NothingFound) -> String {
-    let mut text = format!("I found no hotel for {}.", phrase::criteria(&nothing.criteria));
+    let mut text = format!("I found no hotel: {}.", phrase::criteria(&nothing.criteria));
     let ways: Vec<String> =
         nothing.without.iter().map(|way| format!("{} without {}", phrase::hotels(way.found), way.part)).collect();
     if ways.is_empty() {
@@ -69,10 +75,10 @@ fn nothing(nothing: &NothingFound) -> String {
 fn propose(proposal: &Proposal) -> String {
     let Proposal { hotel, area, room, stay, guests, total } = proposal;
     format!(
-        "{hotel} in {area}: a {room} room for {}, {}, {}. {} in total. Shall I book it?",
+        "{hotel} in {area}: a {} for {}, {} ({}), {total} in total. Shall I book it?",
+        phrase::room(*room),
         phrase::guests(*guests),
         phrase::stay(*stay),
         phrase::nights(stay.nights()),
-        total,
     )
 }

@@ -1,8 +1,9 @@
 //! What the model sees: the request, sorted.
 
 use crate::hotel::briefing::Briefing;
+use crate::hotel::criteria::Feature;
 use crate::hotel::stage::Stage;
-use crate::hotel::understand::{Asked, Context, Understood, understand_with};
+use crate::hotel::understand::{Asked, Context, Intent, Understood, understand_with};
 use graph_nodes::message::{Message, Role, ToolCall};
 use graph_nodes::model::Request;
 
@@ -29,8 +30,7 @@ impl<'a> View<'a> {
     pub(super) fn of(request: &'a Request) -> Option<Self> {
         let systems = request.messages.iter().filter(|message| message.role() == Role::System);
         let briefing = systems.map(Message::text).find_map(|text| Briefing::read(&text))?;
-        let spoken: Vec<&Message> =
-            request.messages.iter().filter(|message| message.role() != Role::System).collect();
+        let spoken: Vec<&Message> = request.messages.iter().filter(|message| message.role() != Role::System).collect();
         let last = spoken.iter().rposition(|message| message.role() == Role::User);
         let before = spoken.iter().take(last.unwrap_or(0)).rev();
         let asked = before.map(|message| message.text()).find(|text| !text.is_empty()).unwrap_or_default();
@@ -51,7 +51,18 @@ impl<'a> View<'a> {
     /// What the guest means by the last sentence.
     pub(super) fn understood(&self) -> Understood {
         let context = Context { known_hotels: self.briefing.offers.clone(), asked: self.asked() };
-        understand_with(&self.said, self.briefing.today, &context)
+        let mut understood = understand_with(&self.said, self.briefing.today, &context);
+        // An answer to the list's own hint.
+        let said = self.said.trim_end_matches(['.', '!']).to_lowercase();
+        if understood.intent == Intent::Unknown && matches!(said.as_str(), "more" | "next" | "the rest" | "list") {
+            understood.intent = Intent::Show;
+        }
+        // After a comparison, the word for a feature compares by it.
+        let feature = Feature::ALL.iter().find(|feature| said.split_whitespace().any(|word| word == feature.as_str()));
+        if understood.intent == Intent::Unknown && self.stage == Stage::Compare && feature.is_some() {
+            (understood.intent, understood.slots.by) = (Intent::Compare, feature.copied());
+        }
+        understood
     }
 
     fn asked(&self) -> Option<Asked> {

@@ -77,8 +77,11 @@ impl Chat {
     /// As [`Chat::new`].
     pub fn with_model(setup: Setup, model: Arc<dyn ChatModel>) -> Result<Self, GraphError> {
         let Setup { catalogue, faults, trace, style } = setup;
-        let runner =
-            graph()?.runner().store(MemoryStore::new()).provide(Desk::new(catalogue)).provide_arc::<dyn ChatModel>(model);
+        let runner = graph()?
+            .runner()
+            .store(MemoryStore::new())
+            .provide(Desk::new(catalogue))
+            .provide_arc::<dyn ChatModel>(model);
         let thread = runner.thread("guest-1");
         Ok(Self { runner, thread, number: 1, completed: false, faults, trace, style })
     }
@@ -115,11 +118,8 @@ impl Chat {
                 _ => {}
             }
         }
-        let modes = if self.trace {
-            vec![Mode::Tokens, Mode::Custom, Mode::Nodes]
-        } else {
-            vec![Mode::Tokens, Mode::Custom]
-        };
+        let modes =
+            if self.trace { vec![Mode::Tokens, Mode::Custom, Mode::Nodes] } else { vec![Mode::Tokens, Mode::Custom] };
         let turn = self.thread.run(Hotel::said(line, today)).cancel_on(stop);
         let mut events = turn.stream_with(StreamOptions::default().modes(modes));
         let said = self.follow(&mut events, out).await?;
@@ -152,19 +152,23 @@ impl Chat {
     ///
     /// If it cannot be written.
     pub async fn ledger(&self, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
-        match self.state().await {
+        match self.thread.state().await {
             Ok(found) => write!(out, "\nWhat the gates counted:\n{}", found.state.book.to_table()),
             Err(error) => writeln!(out, "error: {}", clean_line(&error.to_string())),
         }
     }
 
-    /// Where the conversation stands.
+    /// Where every conversation of the chat stands, in order.
     ///
     /// # Errors
     ///
     /// If the store fails, which one in memory does not.
-    pub async fn state(&self) -> Result<ThreadState<Hotel>, RunError> {
-        self.thread.state().await
+    pub async fn conversations(&self) -> Result<Vec<ThreadState<Hotel>>, RunError> {
+        let mut all = Vec::new();
+        for number in 1..=self.number {
+            all.push(self.runner.thread(format!("guest-{number}")).state().await?);
+        }
+        Ok(all)
     }
 
     /// Writes what the turn emits, and returns the texts among it.
@@ -215,7 +219,10 @@ impl Chat {
     async fn failed(&mut self, failed: TurnError, out: &mut (impl Write + ?Sized)) -> io::Result<Next> {
         if matches!(*failed, RunError::Completed { .. }) {
             self.completed = true;
-            writeln!(out, "Your booking is made and this conversation is complete. Say \"new\" for another one, or \"quit\" to leave.")?;
+            writeln!(
+                out,
+                "Your booking is made and this conversation is complete. Say \"new\" for another one, or \"quit\" to leave."
+            )?;
             return Ok(Next::GoOn);
         }
         writeln!(out, "{}", self.style.alarm(format!("error: {}", clean_line(&failed.to_string()))))?;

@@ -3,6 +3,7 @@
 
 mod chat;
 mod input;
+mod interrupt;
 mod options;
 mod program;
 mod style;

@@ -1,5 +1,6 @@
 //! The program: what the command line asks for, then the conversation.
 
+use super::interrupt::Interrupts;
 use super::{Chat, Line, Lines, Next, Options, Setup, Style};
 use crate::hotel::catalogue::{Catalogue, CatalogueError};
 use crate::hotel::clean::clean_line;
@@ -41,7 +42,8 @@ pub enum Failure {
     Terminal(#[from] io::Error),
 }
 
-/// Runs the program on this input and output.
+/// Runs the program on this input and output, and hands back the chat, if there
+/// was one.
 ///
 /// # Errors
 ///
@@ -52,9 +54,10 @@ pub async fn run(
     output: &mut (impl Write + ?Sized),
     is_interactive: bool,
     style: Style,
-) -> Result<(), Failure> {
+) -> Result<Option<Chat>, Failure> {
     if options.dot || options.mermaid || options.json {
-        return draw(options, output);
+        draw(options, output)?;
+        return Ok(None);
     }
     let catalogue = match &options.db {
         Some(path) => Catalogue::open(path)?,
@@ -75,7 +78,7 @@ pub async fn run(
     if options.faults {
         session.chat.ledger(output).await?;
     }
-    Ok(())
+    Ok(Some(session.chat))
 }
 
 fn draw(options: &Options, output: &mut (impl Write + ?Sized)) -> Result<(), Failure> {
@@ -105,6 +108,7 @@ impl Session {
         out: &mut (impl Write + ?Sized),
     ) -> io::Result<()> {
         // Ctrl-C ends a turn; at the prompt the second one in a row leaves.
+        let mut interrupts = Interrupts::listen()?;
         let mut interrupted = false;
         loop {
             if self.is_interactive {
@@ -113,7 +117,7 @@ impl Session {
             out.flush()?;
             let line = tokio::select! {
                 line = lines.next() => line?,
-                () = ctrl_c() => {
+                () = interrupts.next() => {
                     writeln!(out)?;
                     if interrupted {
                         return Ok(());
@@ -129,12 +133,6 @@ impl Session {
                 }
                 return Ok(());
             };
-            let (sender, stopped) = tokio::sync::oneshot::channel();
-            let stop = async move {
-                ctrl_c().await;
-                // The receiver lives until the turn is over.
-                let _ = sender.send(());
-            };
             let next = match line {
                 Line::TooLong => self.chat.too_long(out)?,
                 Line::Text(text) => {
@@ -142,20 +140,13 @@ impl Session {
                         writeln!(out, "{}", self.style.bold(format!("> {}", clean_line(&text)).trim_end()))?;
                     }
                     let today = self.today.unwrap_or_else(|| jiff::ZonedDateTime::now().date());
-                    self.chat.turn(&text, today, out, stop).await?
+                    self.chat.turn(&text, today, out, interrupts.later()).await?
                 }
             };
-            interrupted = stopped.await.is_ok();
+            interrupted = interrupts.heard();
             if next == Next::Leave {
                 return Ok(());
             }
         }
-    }
-}
-
-/// Ready when Ctrl-C is pressed; never where the system has no such signal.
-async fn ctrl_c() {
-    if tokio::signal::ctrl_c().await.is_err() {
-        std::future::pending::<()>().await;
     }
 }

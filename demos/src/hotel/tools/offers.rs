@@ -62,11 +62,14 @@ fn helpful(catalogue: &Catalogue, criteria: &Criteria) -> Result<Vec<Without>, C
     }
     for amenity in &criteria.amenities {
         let amenities = criteria.amenities.iter().filter(|other| *other != amenity).copied().collect();
-        ways.push((format!("“{amenity}”"), Criteria { amenities, ..criteria.clone() }));
+        ways.push((phrase::amenity(*amenity), Criteria { amenities, ..criteria.clone() }));
     }
     if !criteria.rooms.is_empty() {
-        let room = phrase::list(&criteria.rooms, "or");
-        ways.push((format!("the wish for a {room} room"), Criteria { rooms: Vec::new(), ..criteria.clone() }));
+        let rooms: Vec<String> = criteria.rooms.iter().copied().map(phrase::room).collect();
+        ways.push((
+            format!("the wish for a {}", phrase::list(&rooms, "or")),
+            Criteria { rooms: Vec::new(), ..criteria.clone() },
+        ));
     }
     let mut helpful = Vec::new();
     for (part, wider) in ways {

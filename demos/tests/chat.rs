@@ -1,0 +1,96 @@
+//! One chat in process: stopping a turn, failing turns, and going on.
+
+use async_trait::async_trait;
+use demos::hotel::catalogue::Catalogue;
+use demos::hotel::model::Concierge;
+use demos::hotel::terminal::{Chat, Next, Setup, Style};
+use graph_nodes::model::{ChatModel, ChunkStream, ModelError, Request};
+use jiff::civil::{Date, date};
+use std::future::{pending, ready};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+const TODAY: Date = date(2026, 6, 10);
+
+fn setup() -> Setup {
+    Setup { catalogue: Catalogue::in_memory().unwrap(), faults: false, trace: false, style: Style::PLAIN }
+}
+
+async fn said(chat: &mut Chat, line: &str) -> String {
+    let mut out = Vec::new();
+    assert_eq!(chat.turn(line, TODAY, &mut out, pending()).await.unwrap(), Next::GoOn);
+    String::from_utf8(out).unwrap()
+}
+
+/// A model that thinks for an hour at its first request.
+struct Slow(AtomicU32);
+
+#[async_trait]
+impl ChatModel for Slow {
+    fn name(&self) -> &str {
+        "slow"
+    }
+
+    async fn stream(&self, request: Request) -> Result<ChunkStream, ModelError> {
+        if self.0.fetch_add(1, Ordering::Relaxed) == 0 {
+            tokio::time::sleep(Duration::from_secs(3600)).await;
+        }
+        Concierge.stream(request).await
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn ctrl_c_ends_the_turn_and_the_chat_goes_on() {
+    let mut chat = Chat::with_model(setup(), Arc::new(Slow(AtomicU32::new(0)))).unwrap();
+    let mut out = Vec::new();
+    let stop = tokio::time::sleep(Duration::from_secs(5));
+    let begin = tokio::time::Instant::now();
+    assert_eq!(chat.turn("Lisbon", TODAY, &mut out, stop).await.unwrap(), Next::GoOn);
+    assert_eq!(begin.elapsed(), Duration::from_secs(5));
+    assert_eq!(String::from_utf8(out).unwrap(), "Stopped.\nI dropped that sentence. Please go on.\n");
+    assert!(said(&mut chat, "Porto").await.starts_with("Noted: Porto."));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_turn_that_is_stopped_at_once_changes_nothing() {
+    let mut chat = Chat::new(setup()).unwrap();
+    let mut out = Vec::new();
+    chat.turn("Lisbon", TODAY, &mut out, ready(())).await.unwrap();
+    assert!(String::from_utf8(out).unwrap().starts_with("Stopped."));
+    let found = chat.conversations().await.unwrap();
+    assert_eq!(found[0].state.criteria.city, None);
+    assert!(said(&mut chat, "hello").await.starts_with("Hello!"));
+}
+
+/// A model that panics once.
+struct Broken(AtomicU32);
+
+#[async_trait]
+impl ChatModel for Broken {
+    fn name(&self) -> &str {
+        "broken"
+    }
+
+    async fn stream(&self, request: Request) -> Result<ChunkStream, ModelError> {
+        assert!(self.0.fetch_add(1, Ordering::Relaxed) > 0, "\u{1b}[31mboom");
+        Concierge.stream(request).await
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_error_is_told_and_the_chat_goes_on() {
+    let mut chat = Chat::with_model(setup(), Arc::new(Broken(AtomicU32::new(0)))).unwrap();
+    let told = said(&mut chat, "Lisbon").await;
+    assert!(told.starts_with("error: thread `guest-1`, super-step 0: `explore_agent`"), "{told}");
+    assert!(told.contains("boom") && !told.contains('\u{1b}'), "{told}");
+    assert!(told.ends_with("I dropped that sentence. Please go on.\n"), "{told}");
+    assert!(said(&mut chat, "Porto").await.starts_with("Noted: Porto."));
+}
+
+#[tokio::test(start_paused = true)]
+async fn empty_and_endless_lines_ask_no_model() {
+    let mut chat = Chat::with_model(setup(), Arc::new(Broken(AtomicU32::new(0)))).unwrap();
+    assert_eq!(said(&mut chat, " \u{7}\t ").await, "");
+    assert!(said(&mut chat, &"x".repeat(2001)).await.starts_with("That is too long for me."));
+}
