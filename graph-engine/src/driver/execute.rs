@@ -82,7 +82,7 @@ impl<S: State> Bench<S> {
     /// Waits, unless the turn is cancelled meanwhile.
     async fn sleep(&self, wait: Duration) -> bool {
         let mut sleep = self.seams.clock.sleep(wait);
-        let mut cancelled = pin!(self.turn.cancel.cancelled());
+        let mut cancelled = pin!(self.turn.cancel.token().cancelled());
         poll_fn(|cx| match sleep.as_mut().poll(cx) {
             Poll::Ready(()) => Poll::Ready(true),
             Poll::Pending => cancelled.as_mut().poll(cx).map(|()| false),
@@ -120,7 +120,7 @@ impl<S: State> Bench<S> {
     /// `None` is a cancellation.
     async fn wait(&self, future: &mut NodeFuture<'_, S>, timeout: Option<Duration>) -> Option<Ran<S>> {
         let mut timer = timeout.map(|timeout| (timeout, self.seams.clock.sleep(timeout)));
-        let mut cancelled = pin!(self.turn.cancel.cancelled());
+        let mut cancelled = pin!(self.turn.cancel.token().cancelled());
         poll_fn(|cx| {
             if let Poll::Ready(ran) = poll_node(future, cx) {
                 return Poll::Ready(Some(ran));

@@ -15,6 +15,7 @@ mod joins;
 mod merge;
 mod outcome;
 mod place;
+mod plan;
 mod position;
 mod routing;
 
@@ -324,7 +325,7 @@ impl<S: State> Machine<S> {
             Ok(()) => {}
             Err(error) => return self.keep_and_fail(error),
         }
-        self.plan_next();
+        self.frontier.plan_next(self.graph.inner(), self.step);
         self.step += 1;
         self.fresh = true;
         self.report.steps += 1;

@@ -18,16 +18,18 @@ impl<S: State> Machine<S> {
         if !matches!(outcome, TaskOutcome::Cancelled { started: false }) {
             self.report.attempts += 1;
         }
-        let graph = self.graph.clone();
-        let slot = self.frontier.slots.get(rank)?;
-        let vertex = graph.inner().at(slot.node);
+        if rank >= self.frontier.slots.len() {
+            return None;
+        }
         if let TaskOutcome::Done(done) = &outcome
             && let Some(why) = self.fault(rank, done)
         {
             outcome = TaskOutcome::Failed(Failure::fatal(why));
         }
         if let TaskOutcome::Failed(failure) = &mut outcome {
-            let attempt = slot.attempt;
+            let (node, attempt) = (self.frontier.slots[rank].node, self.frontier.slots[rank].attempt);
+            let graph = self.graph.clone();
+            let vertex = graph.inner().at(node);
             if let (Some(retry), Some(error)) = (&vertex.policy.retry, &failure.error)
                 && attempt < retry.attempts()
             {

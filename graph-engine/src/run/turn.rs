@@ -12,7 +12,6 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
-use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::runner::Runner;
 use crate::driver::{Bench, BoxFuture, Event, EventKind, Hub, LocalDriver, Origin, StreamOptions};
@@ -24,7 +23,7 @@ use crate::report::RunReport;
 use crate::run_error::{RunError, TurnError};
 use crate::state::State;
 use crate::store::{Place, Tags};
-use crate::task::{Resources, Sink, Snap, TurnContext};
+use crate::task::{Cancel, CancelOnDrop, Resources, Sink, Snap, TurnContext};
 
 /// How a turn ended.
 ///
@@ -122,7 +121,7 @@ pub struct Turn<S: State> {
     start: Start<S>,
     resources: Resources,
     tags: Tags,
-    cancel: CancellationToken,
+    cancel: Cancel,
     cancel_on: Option<BoxFuture>,
     readers: Vec<(StreamOptions, mpsc::Sender<Event<S>>)>,
 }
@@ -135,7 +134,7 @@ impl<S: State> Turn<S> {
             start,
             resources: Resources::default(),
             tags: Tags::new(),
-            cancel: CancellationToken::new(),
+            cancel: Cancel::default(),
             cancel_on: None,
             readers: Vec::new(),
         }
@@ -187,8 +186,8 @@ impl<S: State> Turn<S> {
     /// Outside of a tokio runtime.
     pub fn stream_with(mut self, options: StreamOptions) -> EventStream<S> {
         let reader = self.reader(options);
-        let guard = self.cancel.clone().drop_guard();
-        EventStream { reader, turn: tokio::spawn(self.into_future()), guard: Some(guard) }
+        let guard = self.cancel.guard();
+        EventStream { reader, turn: tokio::spawn(self.into_future()), _guard: guard }
     }
 
     async fn drive(mut self) -> Result<TurnEnd<S>, TurnError> {
@@ -285,7 +284,7 @@ impl<S: State> IntoFuture for Turn<S> {
         let mut signal = self.cancel_on.take();
         let mut turn = Box::pin(self.drive());
         // Whoever waits for the cancellation must also wake when the turn is dropped.
-        let guard = cancel.clone().drop_guard();
+        let guard = cancel.guard();
         Box::pin(async move {
             let ended = poll_fn(|cx| {
                 if let Some(waiting) = &mut signal
@@ -317,7 +316,7 @@ pub(crate) fn turn_context<S: State>(graph: &Graph<S>, thread: &Name, turn: Name
         namespace: Name::default(),
         nodes: graph.inner().names.clone(),
         resources: Resources::default(),
-        cancel: CancellationToken::new(),
+        cancel: Cancel::default(),
         sink: None,
     }
 }
@@ -350,7 +349,8 @@ impl<S> Stream for EventReader<S> {
 pub struct EventStream<S> {
     reader: EventReader<S>,
     turn: JoinHandle<Result<TurnEnd<S>, TurnError>>,
-    guard: Option<DropGuard>,
+    /// Cancels the turn when the stream is dropped.
+    _guard: CancelOnDrop,
 }
 
 impl<S> EventStream<S> {
@@ -363,9 +363,6 @@ impl<S> EventStream<S> {
         self.reader.events.close();
         while self.reader.events.recv().await.is_some() {}
         let ended = (&mut self.turn).await;
-        if let Some(guard) = self.guard.take() {
-            guard.disarm();
-        }
         ended.unwrap_or_else(|error| {
             let what = format!("the task that ran the turn ended: {error}");
             Err(RunError::Internal { thread: Name::default(), what }.into())

@@ -133,13 +133,13 @@ impl Ctx {
 
     /// Resolves when the turn is cancelled.
     pub fn cancelled(&self) -> impl Future<Output = ()> + Send + 'static {
-        self.turn.cancel.clone().cancelled_owned()
+        self.turn.cancel.token().clone().cancelled_owned()
     }
 
     /// The turn's cancellation, to hand to other libraries.
     #[must_use]
     pub fn cancellation(&self) -> CancellationToken {
-        self.turn.cancel.child_token()
+        self.turn.cancel.token().child_token()
     }
 
     /// Whether anybody reads events. Nothing needs to be made for `emit` when nobody does.

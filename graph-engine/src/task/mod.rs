@@ -1,5 +1,6 @@
 //! One scheduled execution of a node: what it is given, how it is identified, what it hands back.
 
+mod cancel;
 mod command;
 mod ctx;
 mod extract;
@@ -10,6 +11,7 @@ mod resources;
 mod route;
 mod shared;
 
+pub(crate) use cancel::{Cancel, CancelOnDrop};
 pub use command::{Command, IntoNext, Move, Next};
 pub(crate) use command::{Goto, Hop, Rare, Target};
 pub use ctx::Ctx;

@@ -7,9 +7,9 @@ use std::sync::{Arc, Weak};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tokio_util::sync::CancellationToken;
 
 use super::NodeIx;
+use super::cancel::Cancel;
 use super::resources::Resources;
 use crate::name::Name;
 use crate::task_id::TaskId;
@@ -30,7 +30,7 @@ pub(crate) struct TurnContext {
     /// Names of all nodes by index.
     pub(crate) nodes: Arc<[Name]>,
     pub(crate) resources: Resources,
-    pub(crate) cancel: CancellationToken,
+    pub(crate) cancel: Cancel,
     /// Where events go, when somebody reads them. Weak, because a snapshot that outlives the turn must not keep the
     /// readers' streams open.
     pub(crate) sink: Option<Weak<dyn Sink>>,

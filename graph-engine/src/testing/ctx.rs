@@ -4,14 +4,12 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use serde::Serialize;
-use serde_json::Value;
-use tokio_util::sync::CancellationToken;
-
 use crate::checkpoint_id::CheckpointId;
 use crate::name::Name;
-use crate::task::{Ctx, Emitted, EmittedKind, Extra, NodeIx, Resources, Shared, Sink, Task, TurnContext};
+use crate::task::{Cancel, Ctx, Emitted, EmittedKind, Extra, NodeIx, Resources, Shared, Sink, Task, TurnContext};
 use crate::task_id::TaskId;
+use serde::Serialize;
+use serde_json::Value;
 
 /// Makes a [`Ctx`] without an engine.
 ///
@@ -38,7 +36,7 @@ pub struct TestCtx {
     attempt: u32,
     remaining_steps: u64,
     feedback: Vec<Value>,
-    cancel: CancellationToken,
+    cancel: Cancel,
     events: TestEvents,
 }
 
@@ -94,7 +92,7 @@ impl Ctx {
             attempt: 1,
             remaining_steps: 99,
             feedback: Vec::new(),
-            cancel: CancellationToken::new(),
+            cancel: Cancel::default(),
             events: TestEvents::default(),
         }
     }
@@ -137,10 +135,10 @@ impl TestCtx {
         self
     }
 
-    /// The token that cancels the `Ctx`.
-    #[must_use]
-    pub fn cancellation(&self) -> CancellationToken {
-        self.cancel.clone()
+    /// Cancels the `Ctx` when the returned function is called.
+    pub fn canceller(&self) -> impl Fn() + Send + Sync + 'static {
+        let cancel = self.cancel.clone();
+        move || cancel.cancel()
     }
 
     /// What the node will have emitted.

@@ -3,17 +3,15 @@
 use std::fmt;
 use std::sync::Arc;
 
-use serde::Serialize;
-use serde_json::Value;
-use tokio_util::sync::CancellationToken;
-
 use crate::checkpoint_id::CheckpointId;
 use crate::error::NodeError;
 use crate::name::Name;
 use crate::node::{IntoNode, NodeSpec};
 use crate::state::State;
-use crate::task::{Extra, NodeIx, Outcome, Payload, Resources, Shared, Task, TurnContext};
+use crate::task::{Cancel, Extra, NodeIx, Outcome, Payload, Resources, Shared, Task, TurnContext};
 use crate::task_id::TaskId;
+use serde::Serialize;
+use serde_json::Value;
 
 /// One run of one node: what it is given, then [`run`](Self::run).
 ///
@@ -118,7 +116,7 @@ impl<S: State> NodeOnce<S> {
             namespace: Name::default(),
             nodes: Arc::new(["test".into()]),
             resources: self.resources,
-            cancel: CancellationToken::new(),
+            cancel: Cancel::default(),
             sink: None,
         };
         let task = Task {

@@ -101,7 +101,8 @@ impl Plan {
             let kind = if target.payload.is_some() { ArcKind::Send } else { ArcKind::Go };
             self.arc(from, target.name, kind, target.payload, "route");
         }
-        if spec.stay {
+        // A stay of START is reported with its router.
+        if spec.stay && from != START {
             self.arc(from, &stay, ArcKind::Stay, None, "route");
         }
         if spec.direct {

@@ -17,6 +17,11 @@ impl Plan {
     pub(super) fn check_reach<S: State>(&self, builder: &Builder<S>, found: &mut Vec<Diagnostic>) -> BTreeSet<usize> {
         let everything: BTreeSet<usize> = (0..self.names.len()).collect();
         if !self.arcs.iter().any(|arc| arc.from == self.start()) {
+            let declared = builder.edges.iter().map(|(from, _)| from).chain(builder.routers.iter().map(|r| &r.from));
+            if declared.into_iter().any(|from| from == START) {
+                // It leads to an unknown node, which is reported.
+                return everything;
+            }
             let help = "add an edge or a route from START";
             found.push(Diagnostic::new::<&str>(Lint::NoEntry, [], "no node begins a turn").help(help));
             return everything;

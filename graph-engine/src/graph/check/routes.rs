@@ -7,6 +7,7 @@ use crate::diagnostic::{Diagnostic, Lint};
 use crate::graph::builder::Builder;
 use crate::name::Name;
 use crate::state::{FieldSet, State};
+use crate::task::START;
 
 impl Plan {
     pub(super) fn check_routes<S: State>(&self, builder: &Builder<S>, found: &mut Vec<Diagnostic>) {
@@ -42,6 +43,19 @@ impl Plan {
                 let message = format!("the join to `{to}` names `{}` twice", pair[0]);
                 found.push(Diagnostic::new(Lint::DuplicateEdge, [pair[0], to], message).help("name each source once"));
             }
+        }
+        let mut joins: Vec<(Vec<&Name>, &Name)> =
+            builder.joins.iter().map(|(from, to)| (from.iter().collect(), to)).collect();
+        joins.iter_mut().for_each(|(from, _)| from.sort());
+        joins.sort();
+        for pair in joins.windows(2).filter(|pair| pair[0] == pair[1]) {
+            let message = format!("the join to `{}` is declared twice", pair[0].1);
+            found.push(Diagnostic::new(Lint::DuplicateEdge, [pair[0].1], message).help("remove one of them"));
+        }
+        if builder.routers.iter().any(|router| router.from == START && router.spec.stay) {
+            let message = "the router of START can stay, but there is nothing to stay in";
+            let help = "remove `stay` from its route";
+            found.push(Diagnostic::new(Lint::ConflictingRoutes, [START], message).help(help));
         }
         let fields = builder.initial.fields();
         let transient = fields.iter().enumerate().filter(|(_, field)| field.transient);
