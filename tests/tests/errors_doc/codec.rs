@@ -1,0 +1,110 @@
+//! What a state can't be written to or read from, and what stores say.
+
+use std::collections::BTreeMap;
+
+use futures_util::future::join;
+use graph_engine::{
+    CheckpointId, CodecError, Encoding, MemoryStore, ReduceError, RunError, START, State, StoreError, TurnError,
+};
+use std::time::Duration;
+
+use crate::doc::{Entry, Section};
+use crate::fake::Fake;
+use crate::trip::{Trip, run, runner, slow, trip};
+
+#[derive(State, Clone, Default)]
+struct Seats {
+    taken: BTreeMap<(u32, char), String>,
+}
+
+pub(crate) fn state() -> Section {
+    let nan = Trip { price: f64::NAN, ..Trip::default() }.encode(1, None, &mut Vec::new());
+    let seats = Seats { taken: BTreeMap::from([((3, 'a'), "guest-7".to_owned())]) };
+    let keys = seats.encode(0, None, &mut Vec::new());
+    let decode = Trip::default().decode(0, Encoding::Base, b"17");
+    let unknown = Trip::default().decode_update(br#"{"town":"Oslo"}"#).map(drop);
+    let staged = Trip::default().stage(&mut Default::default(), &mut Trip::update().total(-5));
+    let codec =
+        |error: Result<(), CodecError>, means| Entry::variant("CodecError", &error.expect_err("refused"), means);
+    let id = "turn-1".parse::<CheckpointId>().expect_err("no id");
+    Section {
+        title: "Reading and writing a state",
+        intro: "A state becomes JSON field by field. These are the sources of `RunError::Encode`, of \
+                `RunError::Restore`, `RunError::Merge` and `RunError::Input`.",
+        entries: vec![
+            codec(
+                nan.map(drop),
+                "JSON has no NaN and no infinity, and `null` would not be read back. Keep such a value out of the \
+                 state, or say it by an `Option` or enum. In a list the value is shown, not its place.",
+            ),
+            codec(
+                keys.map(drop),
+                "The field's own `Serialize` failed. Mostly a map whose keys are no strings: use a list of pairs, or \
+                 mark the field `#[state(transient)]`.",
+            ),
+            codec(
+                decode,
+                "The field's type changed since the checkpoint was made. Let the new type's `Deserialize` take the old \
+                 form too, or rename the field.",
+            ),
+            codec(
+                unknown,
+                "A saved result of a task writes a field that was renamed or removed since. Bring the field back until \
+                 unfinished threads are through, or delete them.",
+            ),
+            Entry::plain(
+                "`ReduceError`",
+                [staged.expect_err("refused"), ReduceError::new("total", "overflow")],
+                "A `#[state(with = ..)]` function returned an error. The words behind the colon are its own.",
+            ),
+            Entry::plain(
+                "An id of a checkpoint that is none",
+                [id],
+                "`str::parse::<CheckpointId>`. Take the id from `Thread::history` or `ThreadState::checkpoint`.",
+            ),
+        ],
+    }
+}
+
+pub(crate) async fn stores() -> Section {
+    let store = MemoryStore::new();
+    let one = || runner(trip().node("explore", slow).edge(START, "explore")).store(store.clone()).thread("guest-7");
+    // Another process, which does not know that a turn runs here.
+    let other = async {
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        one().abandon().await.expect("it moves the head");
+    };
+    let (raced, ()) = join(one().run(Trip::update()).into_future(), other).await;
+    let conflict = raced.expect_err("the head moved");
+    let broken = |error: fn() -> StoreError| async move {
+        run(&runner(trip().node("explore", slow).edge(START, "explore")).store(Fake::broken(error))).await
+    };
+    let corrupt = broken(|| StoreError::corrupt("guest-7", "row 3 is cut off")).await;
+    let unavailable = broken(|| StoreError::unavailable("connection refused")).await;
+    let full = broken(|| StoreError::full("no space left on device")).await;
+    let entry = |error: &TurnError, means| match &*error.error {
+        RunError::Store { source, .. } => Entry::variant("StoreError", source, means),
+        other => panic!("not the store: {other}"),
+    };
+    Section {
+        title: "Checkpoint stores",
+        intro: "What a `CheckpointStore` answers. A turn shows it as `RunError::Store`, with the thread in front.",
+        entries: vec![
+            entry(
+                &conflict,
+                "Two processes ran turns of one thread. The slower one changed nothing; its nodes may have had effects \
+                 outside, which is what `Ctx::idempotency_key` is for.",
+            ),
+            entry(
+                &corrupt,
+                "What is stored is damaged. `Thread::state_at` with an older checkpoint may still be readable; else \
+                 restore a backup or `Thread::delete` the thread.",
+            ),
+            entry(
+                &unavailable,
+                "Whether the commit arrived is unknown, and a repeated commit is recognised. Run or `proceed` again.",
+            ),
+            entry(&full, "Delete or prune old threads (`CheckpointStore::prune`), then `proceed`."),
+        ],
+    }
+}

@@ -1,0 +1,137 @@
+//! Why a model gives no response, and why tools can't be put together.
+
+use graph_engine::State;
+use graph_nodes::assemble::AssemblyError;
+use graph_nodes::message::{FinishReason, Message, ToolCall};
+use graph_nodes::model::{
+    ChatModel, CutOff, ModelError, Request, Response, ScriptError, ScriptedModel, ToolSpec, Turn,
+};
+use graph_nodes::tool::{Call, FnTool, SchemaError, Tool, ToolBox, ToolBoxError, ToolError, ToolReply, tool};
+use serde_json::json;
+use std::collections::BTreeMap;
+
+use crate::doc::{Entry, Section};
+
+fn hello() -> Request {
+    Request::new([Message::user("hi")])
+}
+
+pub(crate) async fn section() -> Section {
+    let entry = |error: &ModelError, means| Entry::variant("ModelError", error, means);
+    let limited = ModelError::RateLimited { message: "60 requests a minute".into(), retry_after: None };
+    let long = ModelError::ContextTooLong { message: "200 of 128 thousand tokens".into() };
+    let broken = ScriptedModel::new([Turn::text("half").broken_after(1, ModelError::transport("connection reset"))]);
+    let broken = broken.complete(hello()).await.expect_err("it breaks off");
+    let exhausted = ScriptedModel::new([]).complete(hello()).await.expect_err("no turn");
+    let mut entries = vec![
+        entry(
+            &ModelError::transport("connection reset"),
+            "Retryable: a gate asks again. Look at `source` for the client's error.",
+        ),
+        entry(&ModelError::rejected("unknown model `gpt-0`"), "Not retryable: a gate gives up at once."),
+        entry(&limited, "Retryable: a gate waits for `retry_after`, if the provider says so."),
+        entry(&long, "Not retryable. Shorten the history, or choose a model with a larger context."),
+        entry(&broken, "Retryable. What had arrived is in `received`; none of its calls is executed."),
+        entry(
+            &ModelError::from(AssemblyError::MissingId { call: 0 }),
+            "Retryable. Which call and why is its `source`, an `AssemblyError`.",
+        ),
+        entry(&exhausted, "Only tests get here: the scripted model was asked once more than its script says."),
+        entry(
+            &ModelError::Cancelled,
+            "The model's client was cancelled by somebody else than the turn. A gate does not ask again.",
+        ),
+    ];
+    entries.extend(cut_off());
+    entries.extend(scripts().await);
+    Section {
+        title: "Asking a model",
+        intro: "In a stage these are data in the draft, and the gate decides what follows.",
+        entries,
+    }
+}
+
+fn cut_off() -> Vec<Entry> {
+    let cut = |finish: Option<FinishReason>, means| {
+        let mut response = Response::from_calls([ToolCall::from_text("c1", "search", "{}")]);
+        response.finish = finish;
+        let error: CutOff = response.executable_calls().expect_err("cut off");
+        Entry::variant("CutOff", &error, means)
+    };
+    vec![
+        cut(Some(FinishReason::Length), "Raise the limit of output tokens, or let the model do less in one response."),
+        cut(Some(FinishReason::ContentFilter), "The provider stopped the response. A gate takes its `blocked` edge."),
+        cut(None, "The stream broke off, or the adapter drops the provider's finish reason."),
+    ]
+}
+
+async fn scripts() -> Vec<Entry> {
+    let unused: ScriptError = ScriptedModel::new([Turn::text("hi")]).assert_done().expect_err("unused");
+    let asked = ScriptedModel::new([]);
+    asked.complete(hello()).await.expect_err("no turn");
+    let missing = asked.assert_done().expect_err("missing");
+    vec![
+        Entry::variant("ScriptError", &unused, "Your test expected more requests than there were."),
+        Entry::variant("ScriptError", &missing, "Your test expected fewer requests than there were."),
+    ]
+}
+
+#[derive(State, Clone, Default)]
+struct Trip {
+    city: String,
+}
+
+fn named(name: &str) -> FnTool<Trip> {
+    tool::<Trip, BTreeMap<String, String>>(name, "Finds hotels.", |_, _| async { Ok("none".into()) })
+}
+
+/// A hand-written tool with this schema.
+struct Odd(ToolSpec);
+
+#[graph_engine::async_trait]
+impl Tool<Trip> for Odd {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    async fn call(&self, _: Call<'_, Trip>) -> Result<ToolReply<Trip>, ToolError> {
+        Ok("never called".into())
+    }
+}
+
+fn schema(schema: serde_json::Value) -> (ToolBoxError, SchemaError) {
+    let error = ToolBox::builder().tool(Odd(ToolSpec::new("search", "Finds hotels.", schema))).build();
+    match error.expect_err("refused") {
+        ToolBoxError::BadSchema { name, source } => (ToolBoxError::BadSchema { name, source: source.clone() }, source),
+        other => panic!("not the schema: {other}"),
+    }
+}
+
+pub(crate) fn tools() -> Section {
+    let entry = |error: &ToolBoxError, means| Entry::variant("ToolBoxError", error, means);
+    let twice = ToolBox::builder().tool(named("search")).tool(named("search")).build().expect_err("twice");
+    let blank = ToolBox::builder().tool(named(" ")).build().expect_err("blank");
+    let some = ToolBox::builder().tool(named("search")).build().expect("a box").expose(["fly"]).expect_err("unknown");
+    let none = ToolBox::<Trip>::builder().build().expect("a box").expose(["fly"]).expect_err("unknown");
+    let (list, not_object) = schema(json!({"type": "array"}));
+    let (_, untyped) = schema(json!({}));
+    let (_, invalid) = schema(json!({"type": "object", "properties": {"city": {"type": "town"}}}));
+    Section {
+        title: "Putting tools together",
+        intro: "Given when the tools are built or exposed, before anything runs. A stage that names its tools itself \
+                (`with_tools`, `ToolsNode::new`) shows them as `StageError::Tools` in its first turn.",
+        entries: vec![
+            entry(&twice, "A model calls a tool by its name, so names are different."),
+            entry(&blank, "The description shows which tool is meant."),
+            entry(&list, "The reason behind the colon is a `SchemaError`."),
+            entry(&some, "Mostly a spelling mistake in a list of names.").and(&none),
+            Entry::variant(
+                "SchemaError",
+                &not_object,
+                "The type of a tool's arguments is a struct (or a map), not a list, a text or an enum.",
+            )
+            .and(&untyped),
+            Entry::variant("SchemaError", &invalid, "Only hand-written schemas get here."),
+        ],
+    }
+}

@@ -1,0 +1,122 @@
+//! Why a turn fails while it runs: conflicts, failures, merges, limits.
+
+use graph_engine::{Builder, MemoryStore, Next, NodeError, Route, RunError, START, TurnError};
+
+use crate::doc::{Entry, Section};
+use crate::trip::{Trip, TripUpdate, error_of, fail, fails, name_city, rest, run, runner, trip, writes};
+
+#[derive(Route)]
+enum ToExplore {
+    Explore,
+}
+
+#[derive(Route)]
+#[route(stay)]
+enum Around {}
+
+/// A turn's error with a store, and without.
+async fn twice(graph: impl Fn() -> Builder<Trip>) -> [TurnError; 2] {
+    [run(&runner(graph()).store(MemoryStore::new())).await, fail(graph()).await]
+}
+
+/// The entry of one variant, from turns that fail with it.
+pub(crate) fn turn(means: &'static str, errors: impl IntoIterator<Item = TurnError>) -> Entry {
+    let mut errors = errors.into_iter();
+    let first = errors.next().expect("an error");
+    let mut entry = run_error(means, [&*first.error]);
+    entry.texts = vec![first.to_string()];
+    for other in errors {
+        let again = run_error(means, [&*other.error]);
+        assert_eq!(again.name, entry.name);
+        entry.texts.push(other.to_string());
+    }
+    entry
+}
+
+/// The same from errors that don't come from a turn.
+pub(crate) fn run_error<'e>(means: &'static str, errors: impl IntoIterator<Item = &'e RunError>) -> Entry {
+    let mut errors = errors.into_iter();
+    let first = Entry::variant("RunError", errors.next().expect("an error"), means);
+    errors.fold(first, Entry::and)
+}
+
+pub(crate) async fn section() -> Section {
+    let mut entries = steps().await;
+    entries.extend(limits().await);
+    Section {
+        title: "Running a turn",
+        intro: "A turn ends with a `TurnError`: a `RunError`, what the turn did until then, and whether the thread can \
+                go on. Where what comes next depends on the runner's store, the first line is with a store and the \
+                second without. What is stored is always the last good checkpoint.",
+        entries,
+    }
+}
+
+async fn steps() -> Vec<Entry> {
+    let fork = || trip().node("ask", name_city).node("look", name_city).edge(START, "ask").edge(START, "look");
+    let failing = || trip().node("explore", fails("no map")).edge(START, "explore");
+    let both = failing().node("quote", fails("no price")).edge(START, "quote");
+    let lost = || trip().node("explore", rest).edge(START, "explore").route("explore", no_way);
+    let merging = || trip().node("pay", writes(|| Trip::update().total(-5))).edge(START, "pay");
+    let beast = trip().node("pay", writes(|| Trip::update().total(666))).edge(START, "pay");
+    let entering = trip().node("explore", rest).route(START, no_way);
+    let resting = || runner(trip().node("explore", rest).edge(START, "explore")).thread("guest-7");
+    let refused = |update: TripUpdate| async move { error_of(resting().run(update)).await };
+    vec![
+        turn(
+            "Two nodes of one super-step wrote a field without a merge rule. A task is named by super-step and place. \
+             Declare `.writes(..)` on both nodes to find the same when the graph compiles.",
+            twice(fork).await,
+        ),
+        turn(
+            "Tasks failed and no retry is left; `TurnError::failures` has each with its kind and source. The results \
+             of the other tasks are kept, if there is a store. What a failure says is in \"Failures of a task\".",
+            twice(failing).await.into_iter().chain([fail(both).await]),
+        ),
+        turn(
+            "The router of a node returned an error or an impossible choice (see \"Choices of a router\"). Mend the \
+             router; with a store `proceed` asks it again and runs no node twice.",
+            twice(lost).await,
+        ),
+        turn(
+            "The function of a `#[state(with = ..)]` field refused an item or panicked. Mend it or the node that \
+             writes the item; every task of the step will run again.",
+            twice(merging).await.into_iter().chain([fail(beast).await]),
+        ),
+        turn(
+            "The same for what was given to `run`. The thread stands where it stood.",
+            [refused(Trip::update().total(-5)).await, refused(Trip::update().total(666)).await],
+        ),
+        turn("The router of `START` failed, so the turn never began.", [fail(entering).await]),
+    ]
+}
+
+fn no_way(_: &Trip) -> Result<ToExplore, NodeError> {
+    Err("no way".into())
+}
+
+async fn limits() -> Vec<Entry> {
+    let around = || trip().node("explore", rest).edge(START, "explore").route("explore", |_: &Trip| ToExplore::Explore);
+    let limited = |store: bool| {
+        let runner = runner(around()).step_limit(3);
+        if store { runner.store(MemoryStore::new()) } else { runner }
+    };
+    let stay = |_: &Trip| Next::<Around>::stay("again");
+    let alone = trip().node("explore", rest).edge(START, "explore").route("explore", stay);
+    let inside =
+        trip().cluster("stage", "explore", |c| c.node("explore", rest).route("explore", stay)).edge(START, "explore");
+    vec![
+        turn(
+            "Mostly a loop that never ends. If the work is really that long, raise the limit; the default is 100.",
+            [run(&limited(true)).await, run(&limited(false)).await],
+        ),
+        turn(
+            "A cluster, or a node in none, asked to run again too often since it was entered; the default is 10. Raise \
+             the limit, or let the node give up after some attempts (`Ctx::attempt`, the state).",
+            [
+                run(&runner(alone).stay_limit(2).store(MemoryStore::new())).await,
+                run(&runner(inside).stay_limit(2)).await,
+            ],
+        ),
+    ]
+}
