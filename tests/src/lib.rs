@@ -4,11 +4,13 @@
 mod alive;
 #[cfg(doctest)]
 mod docs;
+mod lints;
 mod nodes;
 mod store;
 mod trip;
 
 pub use alive::{Alive, Guard, poll_at_most};
+pub use lints::findings;
 pub use nodes::{BoxNode, Runs, after, note};
 pub use store::TestStore;
 pub use trip::{Trip, TripUpdate};

@@ -70,7 +70,7 @@ async fn everything_is_told_in_order() {
         13: ended: done
     "#]]
     .assert_eq(&events.iter().map(|event| format!("{}: {}\n", event.seq, event.kind)).collect::<String>());
-    assert!(events.iter().all(|event| event.turn == "turn-1" && event.namespace == ""));
+    assert!(events.iter().all(|event| event.turn == "turn-1" && event.namespace.is_empty()));
     let places: Vec<_> = events.iter().filter(|event| event.task.is_some()).map(ToString::to_string).collect();
     assert_eq!(places[0], "0.0 a#1 start");
     let indices: Vec<_> = events[2..7].iter().map(|event| event.index).collect();

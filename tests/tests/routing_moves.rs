@@ -43,7 +43,7 @@ async fn log_of(graph: &Graph<Trip>) -> Vec<String> {
 
 #[tokio::test]
 async fn declared_follows_the_static_edge() {
-    assert_eq!(log_of(&with_edge(|| Command::<Trip, To>::declared())).await, ["edge"]);
+    assert_eq!(log_of(&with_edge(Command::<Trip, To>::declared)).await, ["edge"]);
     assert_eq!(log_of(&with_edge(|| ())).await, ["edge"]);
 }
 
