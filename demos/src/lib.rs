@@ -1,6 +1,5 @@
-//! Complete programs on graph-engine. The library part holds what the demos
-//! know of their subject, without any engine, so that it can be tested alone.
+//! Complete programs on graph-engine, as a library, so that tests reach every part of them.
 //!
-//! * [`hotel`]: dates, prices, catalogue and language of the hotel concierge.
+//! * [`hotel`]: a concierge in the terminal; its guide is `docs/hotel.md`.
 
 pub mod hotel;

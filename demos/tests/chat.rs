@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use demos::hotel::catalogue::Catalogue;
 use demos::hotel::model::Concierge;
 use demos::hotel::terminal::{Chat, Next, Setup, Style};
+use graph_nodes::message::check_history;
 use graph_nodes::model::{ChatModel, ChunkStream, ModelError, Request};
 use jiff::civil::{Date, date};
 use std::future::{pending, ready};
@@ -48,7 +49,7 @@ async fn ctrl_c_ends_the_turn_and_the_chat_goes_on() {
     let begin = tokio::time::Instant::now();
     assert_eq!(chat.turn("Lisbon", TODAY, &mut out, stop).await.unwrap(), Next::GoOn);
     assert_eq!(begin.elapsed(), Duration::from_secs(5));
-    assert_eq!(String::from_utf8(out).unwrap(), "Stopped.\nI dropped that sentence. Please go on.\n");
+    assert_eq!(String::from_utf8(out).unwrap(), "Stopped.\nWhat was not finished is dropped. Please go on.\n");
     assert!(said(&mut chat, "Porto").await.starts_with("Noted: Porto."));
 }
 
@@ -84,7 +85,7 @@ async fn an_error_is_told_and_the_chat_goes_on() {
     let told = said(&mut chat, "Lisbon").await;
     assert!(told.starts_with("error: thread `guest-1`, super-step 0: `explore_agent`"), "{told}");
     assert!(told.contains("boom") && !told.contains('\u{1b}'), "{told}");
-    assert!(told.ends_with("I dropped that sentence. Please go on.\n"), "{told}");
+    assert!(told.ends_with("What was not finished is dropped. Please go on.\n"), "{told}");
     assert!(said(&mut chat, "Porto").await.starts_with("Noted: Porto."));
 }
 
@@ -93,4 +94,40 @@ async fn empty_and_endless_lines_ask_no_model() {
     let mut chat = Chat::with_model(setup(), Arc::new(Broken(AtomicU32::new(0)))).unwrap();
     assert_eq!(said(&mut chat, " \u{7}\t ").await, "");
     assert!(said(&mut chat, &"x".repeat(2001)).await.starts_with("That is too long for me."));
+}
+
+/// Whatever a guest says in whatever order, with a model that errs or not: no
+/// turn fails, and the history could be sent to any provider.
+#[tokio::test(start_paused = true)]
+async fn any_talk_ends_well() {
+    let table = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/utterances.jsonl")).unwrap();
+    let sentences: Vec<String> = table
+        .lines()
+        .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok()?["text"].as_str().map(str::to_owned))
+        .chain(["yes", "book the first", "compare the first two", "back", "more"].map(str::to_owned))
+        .collect();
+    assert!(sentences.len() > 100);
+    // A small generator, so that every run is the same.
+    let mut seed = 7_u32;
+    let mut draw = |below: usize| {
+        seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        usize::try_from(seed >> 8).unwrap() % below
+    };
+    for round in 0..24 {
+        let mut chat = Chat::new(Setup { faults: round % 2 == 1, ..setup() }).unwrap();
+        let mut out = Vec::new();
+        chat.turn("Lisbon 3-6 July for 2", TODAY, &mut out, pending()).await.unwrap();
+        for _ in 0..30 {
+            let line = &sentences[draw(sentences.len())];
+            if chat.turn(line, TODAY, &mut out, pending()).await.unwrap() == Next::Leave {
+                break;
+            }
+        }
+        let out = String::from_utf8(out).unwrap();
+        assert!(!out.contains("error:"), "{out}");
+        for found in chat.conversations().await.unwrap() {
+            assert_eq!(check_history(found.state.history.iter()), Ok(()));
+            assert!(found.state.draft.is_none() && found.next.is_empty());
+        }
+    }
 }

@@ -2,7 +2,6 @@
 
 use clap::Parser as _;
 use demos::hotel::terminal::{Failure, Options, Style, run};
-use std::error::Error;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 use tokio::io::BufReader;
@@ -11,7 +10,7 @@ fn main() -> ExitCode {
     let options = Options::parse();
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
-        Err(error) => return complain(&error),
+        Err(error) => return complain(error),
     };
     let is_interactive = io::stdin().is_terminal();
     let style = Style::detect(io::stdout().is_terminal(), std::env::var_os("NO_COLOR").as_deref());
@@ -23,19 +22,13 @@ fn main() -> ExitCode {
         Ok(_) => ExitCode::SUCCESS,
         // Whoever read the output has seen enough, such as `head`.
         Err(Failure::Terminal(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
-        Err(failure) => complain(&failure),
+        Err(failure) => complain(failure),
     }
 }
 
 /// Says what went wrong, with its causes.
-fn complain(error: &dyn Error) -> ExitCode {
-    let mut text = format!("hotel: {error}");
-    let mut cause = error.source();
-    while let Some(deeper) = cause {
-        text.push_str(&format!(": {deeper}"));
-        cause = deeper.source();
-    }
+fn complain(error: impl Into<anyhow::Error>) -> ExitCode {
     // Where nothing can be written, nothing can be said.
-    let _ = writeln!(io::stderr(), "{text}");
+    let _ = writeln!(io::stderr(), "hotel: {:#}", error.into());
     ExitCode::FAILURE
 }

@@ -1,8 +1,15 @@
-//! The domain of the hotel concierge: what a guest may want, what the hotels
-//! cost, where they are kept, and how a guest's sentence is understood.
+//! The hotel concierge: a domain, an agent on the engine, and a terminal.
 //!
-//! Nothing here knows the engine, the terminal or the clock: "today" is always
-//! a parameter, and every answer is the same for the same question.
+//! | floor | modules | knows |
+//! | --- | --- | --- |
+//! | domain | [`calendar`], [`catalogue`], [`choice`], [`clean`], [`criteria`], [`merge`], [`price`], [`table`], [`understand`] | what a guest may want, what hotels cost, how a sentence is understood |
+//! | words | [`stage`], [`facts`], [`briefing`], [`phrase`] | what tools, prompts and models say to each other and to the guest |
+//! | agent | [`state`], [`tools`], [`validators`], [`graph`], [`model`] | the engine, and the offline model |
+//! | program | [`terminal`] | the command line, the signals, the clock |
+//!
+//! A floor uses only the floors above it in this table. "Today" is always a
+//! parameter: only [`terminal`] asks the system for it, so that every answer is
+//! the same for the same question.
 
 pub mod briefing;
 pub mod calendar;

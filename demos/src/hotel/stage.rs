@@ -70,15 +70,26 @@ impl Stage {
     pub const fn offered(self) -> &'static [&'static str] {
         match self {
             Self::Explore => &["capture_criteria", "search", "close_conversation"],
-            Self::Present => {
-                &["show_offers", "compare_hotels", "choose_hotel", "change_criteria", "close_conversation"]
-            }
-            Self::Compare => {
-                &["compare_hotels", "show_offers", "choose_hotel", "change_criteria", "close_conversation"]
-            }
+            Self::Present => &[
+                "show_offers",
+                "hotel_details",
+                "compare_hotels",
+                "choose_hotel",
+                "change_criteria",
+                "close_conversation",
+            ],
+            Self::Compare => &[
+                "compare_hotels",
+                "hotel_details",
+                "show_offers",
+                "choose_hotel",
+                "change_criteria",
+                "close_conversation",
+            ],
             Self::Booking => &[
                 "confirm_booking",
                 "choose_hotel",
+                "hotel_details",
                 "compare_hotels",
                 "show_offers",
                 "change_criteria",

@@ -10,6 +10,11 @@ use crate::hotel::understand::{HotelRef, Intent, Understood};
 
 pub(super) fn answer(view: &View<'_>, understood: &Understood) -> Answer {
     let slots = &understood.slots;
+    if !slots.has_criteria()
+        && let Some(about) = view.details()
+    {
+        return details(view, about);
+    }
     match understood.intent {
         Intent::Compare => return compare(view, understood),
         Intent::Book => return book(view, understood),
@@ -57,11 +62,32 @@ fn ask(view: &View<'_>) -> String {
     }
 }
 
+fn details(view: &View<'_>, about: Option<HotelRef>) -> Answer {
+    let briefing = &view.briefing;
+    let listed = if view.stage == Stage::Compare { &briefing.compared } else { &briefing.offers };
+    let spoken_of = briefing.chosen.as_ref().or(listed.first().filter(|_| listed.len() == 1));
+    let hotel = match (about, spoken_of) {
+        // Words that are no offer, such as `per night`, name nothing.
+        (Some(HotelRef::Name(name)), Some(hotel)) if !briefing.offers.contains(&name) => hotel.clone(),
+        (Some(named), _) => match names(&[named], listed).map(|mut names| names.pop()) {
+            Ok(hotel) => hotel.unwrap_or_default(),
+            Err(place) => return no_such_place(view, place),
+        },
+        (None, Some(hotel)) => hotel.clone(),
+        (None, None) => return Answer::say("About which hotel? Say its name or its place in the list."),
+    };
+    Answer::call("hotel_details", ChooseArgs { hotel })
+}
+
 fn compare(view: &View<'_>, understood: &Understood) -> Answer {
     let mut refs = understood.slots.hotels.clone();
-    if refs.is_empty() && view.stage == Stage::Compare {
+    let wants_all = view.said.to_lowercase().split_whitespace().any(|word| word == "all");
+    if refs.is_empty() && view.stage == Stage::Compare && !wants_all {
         // By another feature: the same hotels again.
         refs = view.briefing.compared.iter().cloned().map(HotelRef::Name).collect();
+    }
+    if refs.is_empty() && wants_all {
+        refs = view.briefing.offers.iter().cloned().map(HotelRef::Name).collect();
     }
     match names(&refs, &view.briefing.offers) {
         Ok(hotels) => Answer::call("compare_hotels", CompareArgs { hotels, by: understood.slots.by }),

@@ -3,7 +3,7 @@
 use crate::hotel::briefing::Briefing;
 use crate::hotel::criteria::Feature;
 use crate::hotel::stage::Stage;
-use crate::hotel::understand::{Asked, Context, Intent, Understood, understand_with};
+use crate::hotel::understand::{Asked, Context, HotelRef, Intent, Understood, understand_with};
 use graph_nodes::message::{Message, Role, ToolCall};
 use graph_nodes::model::Request;
 
@@ -57,12 +57,36 @@ impl<'a> View<'a> {
         if understood.intent == Intent::Unknown && matches!(said.as_str(), "more" | "next" | "the rest" | "list") {
             understood.intent = Intent::Show;
         }
+        if understood.intent == Intent::Unknown && !self.briefing.offers.is_empty() {
+            let superlative = ["closest", "nearest", "most central"].iter().any(|word| said.contains(word));
+            if superlative {
+                (understood.intent, understood.slots.by) = (Intent::Compare, Some(Feature::Distance));
+                understood.slots.hotels = self.briefing.offers.iter().cloned().map(HotelRef::Name).collect();
+            }
+        }
         // After a comparison, the word for a feature compares by it.
         let feature = Feature::ALL.iter().find(|feature| said.split_whitespace().any(|word| word == feature.as_str()));
         if understood.intent == Intent::Unknown && self.stage == Stage::Compare && feature.is_some() {
             (understood.intent, understood.slots.by) = (Intent::Compare, feature.copied());
         }
         understood
+    }
+
+    /// The hotel that a question for details is about: by name, by place, or the
+    /// one that is spoken of; `None` if the sentence is no such question.
+    pub(super) fn details(&self) -> Option<Option<HotelRef>> {
+        const QUESTIONS: &[&str] =
+            &["more about", "tell me about", "details", "describe", "what is it like", "how much", "per night?"];
+        let said = self.said.to_lowercase();
+        if !QUESTIONS.iter().any(|question| said.contains(question)) {
+            return None;
+        }
+        let about = ["about ", "of ", "describe ", "is ", "for "].iter().find_map(|word| said.split_once(word));
+        let rest = about.map_or(said.as_str(), |(_, rest)| rest);
+        let context = Context { known_hotels: self.briefing.offers.clone(), asked: None };
+        // As a thing to book, a name or place is recognised best.
+        let named = understand_with(&format!("book {rest}"), self.briefing.today, &context).slots.hotels;
+        Some(named.into_iter().next())
     }
 
     fn asked(&self) -> Option<Asked> {

@@ -232,7 +232,7 @@ impl Chat {
     /// Drops what a stopped or failed turn left, so that the next one begins afresh.
     async fn abandon(&self, out: &mut (impl Write + ?Sized)) -> io::Result<Next> {
         match self.thread.abandon().await {
-            Ok(()) => writeln!(out, "I dropped that sentence. Please go on.")?,
+            Ok(()) => writeln!(out, "What was not finished is dropped. Please go on.")?,
             Err(error) => writeln!(out, "error: {}", clean_line(&error.to_string()))?,
         }
         Ok(Next::GoOn)

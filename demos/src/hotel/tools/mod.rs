@@ -5,6 +5,7 @@ pub mod args;
 mod booking;
 mod comparison;
 mod desk;
+mod details;
 mod offers;
 mod wishes;
 
@@ -29,6 +30,7 @@ pub fn toolbox() -> Result<ToolBox<Hotel>, ToolBoxError> {
         .tool(wishes::change_criteria())
         .tool(offers::search())
         .tool(offers::show_offers())
+        .tool(details::hotel_details())
         .tool(comparison::compare_hotels())
         .tool(booking::choose_hotel())
         .tool(booking::confirm_booking())
