@@ -4,6 +4,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
+use crate::checkpoint_id::CheckpointId;
 use crate::error::{BoxError, FaultKind, StoreError};
 use crate::name::{Name, quoted};
 use crate::report::RunReport;
@@ -89,7 +90,7 @@ fn names(names: &[Name]) -> String {
 pub enum RunError {
     /// Two tasks wrote one single-writer field; nothing of the step was applied.
     #[error(
-        "thread `{thread}`, super-step {step}: field `{field}` was written by {}; nothing of the step was applied. \
+        "thread `{thread}`, super-step {step}: field `{field}` was written by {}; nothing of the step was applied; \
          let one node write it, or give the field a merge rule such as `#[state(append)]`",
         listed(.tasks, " and ")
     )]
@@ -117,7 +118,7 @@ pub enum RunError {
         failures: Vec<TaskFailure>,
     },
     /// A router failed; the step's updates are kept and `proceed` only routes again.
-    #[error("thread `{thread}`, super-step {step}: the router of `{node}` failed: {source}")]
+    #[error("thread `{thread}`, super-step {step}: the router of `{node}` failed: {cause}")]
     Router {
         /// The thread.
         thread: Name,
@@ -126,40 +127,40 @@ pub enum RunError {
         /// The node whose router it is.
         node: Name,
         /// What the router said.
-        source: BoxError,
+        cause: BoxError,
     },
     /// A reducer refused an item or panicked; nothing of the step was applied.
-    #[error("thread `{thread}`, super-step {step}: merging failed: {source}; nothing of the step was applied")]
+    #[error("thread `{thread}`, super-step {step}: merging failed: {cause}; nothing of the step was applied")]
     Merge {
         /// The thread.
         thread: Name,
         /// The super-step.
         step: u64,
         /// What the reducer said.
-        source: BoxError,
+        cause: BoxError,
     },
     /// The input of a turn was refused by a reducer.
-    #[error("thread `{thread}`: the input was refused: {source}; nothing of it was kept, correct it and send it again")]
+    #[error("thread `{thread}`: the input was refused: {cause}; nothing of it was kept, correct it and send it again")]
     Input {
         /// The thread.
         thread: Name,
         /// What the reducer said.
-        source: BoxError,
+        cause: BoxError,
     },
     /// The router of START failed.
     #[error(
-        "thread `{thread}`: the router of START failed: {source}; nothing of the input was kept, send it again once \
+        "thread `{thread}`: the router of START failed: {cause}; nothing of the input was kept, send it again once \
          the router can decide"
     )]
     Entry {
         /// The thread.
         thread: Name,
         /// What the router said.
-        source: BoxError,
+        cause: BoxError,
     },
     /// The turn made as many super-steps as it may.
     #[error(
-        "thread `{thread}`: no end after {limit} super-steps of this turn (super-step {step}); next would be {}; \
+        "thread `{thread}`, super-step {step}: the turn has not ended after {limit} super-steps; next would be {}; \
          raise the limit with `Runner::step_limit`",
         names(.pending)
     )]
@@ -230,8 +231,8 @@ pub enum RunError {
     },
     /// A node asks for a resource that nobody provides; nothing was run.
     #[error(
-        "thread `{thread}`: node `{node}` asks for a `{resource}`, which nobody provides; call `Runner::provide` or \
-         `Turn::with`"
+        "thread `{thread}`: node `{node}` asks for a resource of type `{resource}`, which nobody provides; call \
+         `Runner::provide` or `Turn::with`"
     )]
     MissingResource {
         /// The thread.
@@ -242,30 +243,41 @@ pub enum RunError {
         resource: &'static str,
     },
     /// The state can't be written as a checkpoint.
-    #[error("thread `{thread}`, super-step {step}: {source}; the last checkpoint is intact")]
+    #[error("thread `{thread}`, super-step {step}: {cause}; the last checkpoint is intact")]
     Encode {
         /// The thread.
         thread: Name,
         /// The super-step.
         step: u64,
         /// Which field and why.
-        source: CodecError,
+        cause: CodecError,
     },
     /// A checkpoint can't be read into this graph or state.
-    #[error("thread `{thread}`: its checkpoint doesn't fit this graph: {why}")]
+    #[error(
+        "thread `{thread}`: its checkpoint doesn't fit this graph: {why}; use the graph and state that made it, or \
+         `delete` the thread"
+    )]
     Restore {
         /// The thread.
         thread: Name,
         /// What doesn't fit.
         why: String,
     },
+    /// The thread has no checkpoint of that id.
+    #[error("thread `{thread}` has no checkpoint {id}; `history` lists those that it has")]
+    UnknownCheckpoint {
+        /// The thread.
+        thread: Name,
+        /// The id that was asked for.
+        id: CheckpointId,
+    },
     /// The store failed; the in-memory state was dropped and the last checkpoint stands.
-    #[error("thread `{thread}`: {source}")]
+    #[error("thread `{thread}`: {cause}")]
     Store {
         /// The thread.
         thread: Name,
         /// What the store said.
-        source: StoreError,
+        cause: StoreError,
     },
     /// The engine itself is wrong. Please report it.
     #[error("thread `{thread}`: the engine broke its own rules: {what}; please report this")]

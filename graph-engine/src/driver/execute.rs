@@ -131,7 +131,8 @@ impl<S: State> Bench<S> {
             if let Some((timeout, timer)) = &mut timer
                 && timer.as_mut().poll(cx).is_ready()
             {
-                let message = format!("it ran longer than its timeout of {timeout:?}");
+                let message =
+                    format!("it ran longer than its timeout of {timeout:?}; raise `.timeout(..)` or add `.retry(..)`");
                 return Poll::Ready(Some(Err(NodeError::new(FaultKind::TimedOut, message.into()))));
             }
             Poll::Pending

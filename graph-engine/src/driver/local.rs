@@ -170,14 +170,14 @@ impl<S: State> LocalDriver<S> {
         }
         let encoded = encode_outcome(&self.bench.graph.inner().initial, done);
         let thread = place.thread.clone();
-        let bytes = encoded.map_err(|source| RunError::Encode { thread, step: id.step, source })?;
-        store.save(place, head, id, &bytes).await.map_err(|source| self.store_error(source))
+        let bytes = encoded.map_err(|cause| RunError::Encode { thread, step: id.step, cause })?;
+        store.save(place, head, id, &bytes).await.map_err(|cause| self.store_error(cause))
     }
 
     async fn commit(&self, mut commit: Box<Commit>) -> Result<Box<Commit>, RunError> {
         if let Some((store, place)) = &self.store {
             commit.time_ms = millis(self.bench.seams.clock.now());
-            store.commit(place, &commit).await.map_err(|source| self.store_error(source))?;
+            store.commit(place, &commit).await.map_err(|cause| self.store_error(cause))?;
             if let Some(hub) = &self.bench.hub {
                 hub.send(Origin::step(commit.step), EventKind::Checkpoint { id: commit.id }).await;
             }
@@ -185,8 +185,8 @@ impl<S: State> LocalDriver<S> {
         Ok(commit)
     }
 
-    fn store_error(&self, source: StoreError) -> RunError {
-        RunError::Store { thread: self.bench.turn.thread.clone(), source }
+    fn store_error(&self, cause: StoreError) -> RunError {
+        RunError::Store { thread: self.bench.turn.thread.clone(), cause }
     }
 }
 

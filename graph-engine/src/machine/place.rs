@@ -79,9 +79,12 @@ impl<S: State> Machine<S> {
                 return None;
             }
             let declared = quoted(vertex.declared());
-            let declared = if declared.is_empty() { "none".to_owned() } else { declared };
-            let what = if known { "a target that it doesn't declare" } else { "a target that is no node" };
-            Some(format!("it goes to `{name}`, {what}; its declared targets are {declared}"))
+            let what = if known { "which it doesn't declare" } else { "which is no node" };
+            Some(if declared.is_empty() {
+                format!("it goes to `{name}`, {what}; it declares no targets, add them to its route")
+            } else {
+                format!("it goes to `{name}`, {what}; its declared targets are {declared}")
+            })
         };
         let undeclared = |what: &str, declared: bool| {
             let told = declared || vertex.info.dynamic;

@@ -106,13 +106,13 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-fn frontier_error(source: serde_json::Error) -> CodecError {
-    CodecError::Encode { field: "(frontier)".into(), source }
+fn frontier_error(cause: serde_json::Error) -> CodecError {
+    CodecError::Encode { field: "(frontier)".into(), cause }
 }
 
-fn payload_row(payload: Option<&Payload>) -> Result<Option<[Box<RawValue>; 1]>, CodecError> {
+fn payload_row(node: &str, payload: Option<&Payload>) -> Result<Option<[Box<RawValue>; 1]>, CodecError> {
     let json = payload.map(|payload| payload.to_raw().map(|json| [json])).transpose();
-    json.map_err(|error| frontier_error(serde::ser::Error::custom(format!("a payload: {error}"))))
+    json.map_err(|reason| CodecError::Payload { node: node.to_owned(), reason })
 }
 
 impl OutcomeRow {
@@ -120,7 +120,7 @@ impl OutcomeRow {
         let mut update = Vec::new();
         state.encode_update(&outcome.update, &mut update)?;
         let hop = |hop: &Hop| {
-            let payload = payload_row(hop.send.as_ref().and_then(Option::as_ref))?;
+            let payload = payload_row(hop.to.name(), hop.send.as_ref().and_then(Option::as_ref))?;
             Ok(HopRow { to: hop.to.name().into(), sent: hop.send.is_some(), payload })
         };
         let next = match &outcome.goto {
@@ -169,7 +169,7 @@ impl<S: State> Machine<S> {
         let mut commit = self.commit.take().unwrap_or_default();
         match self.encode(&mut commit) {
             Ok(()) => Ask::Commit(commit),
-            Err(source) => fail(RunError::Encode { thread: self.thread(), step: self.step, source }),
+            Err(cause) => fail(RunError::Encode { thread: self.thread(), step: self.step, cause }),
         }
     }
 
@@ -360,7 +360,7 @@ fn slot_row<'a, S: State>(graph: &'a Inner<S>, state: &S, slot: &Slot<S>) -> Res
         attempt: slot.attempt,
         stays: slot.stays,
         sent: slot.sent,
-        payload: payload_row(slot.payload.as_ref())?,
+        payload: payload_row(graph.name_of(slot.node), slot.payload.as_ref())?,
         feedback: slot.extra.as_ref().map_or_else(Vec::new, |extra| extra.feedback.clone()),
         done,
     })

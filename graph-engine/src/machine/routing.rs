@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use super::Machine;
 use super::outcome::TaskOutcome;
 use crate::error::{BoxError, NodeError};
-use crate::graph::{Exit, Hops, RouterFn};
+use crate::graph::{Exit, RouterFn};
 use crate::panic::panic_text;
 use crate::run_error::RunError;
 use crate::state::State;
@@ -16,9 +16,9 @@ impl<S: State> Machine<S> {
     pub(super) fn enter(&mut self) -> Result<(), RunError> {
         let chosen = match &self.graph.inner().start {
             Exit::Edges(_) => None,
-            Exit::Router { choose, targets } => {
+            Exit::Router { choose, .. } => {
                 let thread = self.thread();
-                Some(self.ask(choose, targets).map_err(|source| RunError::Entry { thread, source })?)
+                Some(self.ask(choose).map_err(|cause| RunError::Entry { thread, cause })?)
             }
         };
         self.frontier.pass += 1;
@@ -34,10 +34,10 @@ impl<S: State> Machine<S> {
             let Some(TaskOutcome::Done(outcome)) = &slot.done else { continue };
             let (node, mut stays) = (slot.node, is_stay(&outcome.goto));
             if matches!(outcome.goto, Goto::Declared)
-                && let Exit::Router { choose, targets } = &self.graph.inner().at(node).exit
+                && let Exit::Router { choose, .. } = &self.graph.inner().at(node).exit
             {
                 if self.frontier.chosen[node.at()].0 != self.frontier.pass {
-                    let goto = self.ask(choose, targets).map_err(|source| self.router_error(node, source))?;
+                    let goto = self.ask(choose).map_err(|cause| self.router_error(node, cause))?;
                     self.frontier.chosen[node.at()] = (self.frontier.pass, Some(goto));
                 }
                 stays = self.frontier.chosen[node.at()].1.as_ref().is_some_and(is_stay);
@@ -49,30 +49,27 @@ impl<S: State> Machine<S> {
         Ok(())
     }
 
-    fn router_error(&self, node: NodeIx, source: BoxError) -> RunError {
+    fn router_error(&self, node: NodeIx, cause: BoxError) -> RunError {
         let node = self.graph.inner().name_of(node).clone();
-        RunError::Router { thread: self.thread(), step: self.step, node, source }
+        RunError::Router { thread: self.thread(), step: self.step, node, cause }
     }
 
-    fn ask(&self, choose: &RouterFn<S>, declared: &Hops) -> Result<Goto, BoxError> {
+    fn ask(&self, choose: &RouterFn<S>) -> Result<Goto, BoxError> {
         let chosen = catch_unwind(AssertUnwindSafe(|| choose(&self.shared.state)));
         let goto = match chosen {
             Ok(chosen) => chosen.map_err(|error: NodeError| error.into_parts().1)?,
             Err(panic) => return Err(format!("it panicked: {}", panic_text(&*panic)).into()),
         };
-        let unknown = |name: &str| format!("it chose `{name}`, which is no node").into();
+        // Its targets are those of its route type, which `compile` has checked.
         match &goto {
-            Goto::Declared => Err("it chose nothing; return a target, or END".into()),
-            Goto::Go(to) if self.graph.inner().hop(declared, to.name).is_none() => Err(unknown(to.name)),
+            Goto::Declared => {
+                Err("it chose nothing; return a variant, `#[route(end)]` marks one that ends the branch".into())
+            }
+            Goto::Go(_) => Ok(goto),
             Goto::Rare(rare) => match &**rare {
                 Rare::Invalid(error) => Err(format!("its reply or feedback can't be written as JSON: {error}").into()),
-                Rare::Many(hops) => match hops.iter().find(|hop| self.graph.inner().target(hop.to.name()).is_none()) {
-                    Some(hop) => Err(unknown(hop.to.name())),
-                    None => Ok(goto),
-                },
-                Rare::Stay(_) | Rare::Direct(_) | Rare::Finish(_) => Ok(goto),
+                _ => Ok(goto),
             },
-            Goto::Go(_) => Ok(goto),
         }
     }
 

@@ -90,8 +90,8 @@ impl<S: State> Thread<S> {
         Place::thread(&self.id)
     }
 
-    fn store_error(&self, source: StoreError) -> RunError {
-        RunError::Store { thread: self.id.clone(), source }
+    fn store_error(&self, cause: StoreError) -> RunError {
+        RunError::Store { thread: self.id.clone(), cause }
     }
 
     /// Drops what is unfinished, so that new input is accepted. The merged state stays.
@@ -116,14 +116,15 @@ impl<S: State> Thread<S> {
     /// The same as of an earlier checkpoint.
     ///
     /// # Errors
-    /// As [`state`](Self::state); a checkpoint that is not stored is [`RunError::Restore`].
+    /// As [`state`](Self::state); a checkpoint that is not stored is
+    /// [`RunError::UnknownCheckpoint`].
     pub async fn state_at(&self, checkpoint: Option<CheckpointId>) -> Result<ThreadState<S>, RunError> {
         let Some(store) = self.runner.checkpoints() else {
             return Err(RunError::NoStore { thread: self.id.clone(), operation: "state" });
         };
-        let stored = store.load(&self.place(), checkpoint).await.map_err(|source| self.store_error(source))?;
+        let stored = store.load(&self.place(), checkpoint).await.map_err(|cause| self.store_error(cause))?;
         if let (None, Some(id)) = (&stored, checkpoint) {
-            return Err(RunError::Restore { thread: self.id.clone(), why: format!("checkpoint {id} is not stored") });
+            return Err(RunError::UnknownCheckpoint { thread: self.id.clone(), id });
         }
         self.restored(stored)
     }
@@ -153,7 +154,7 @@ impl<S: State> Thread<S> {
         let Some(store) = self.runner.checkpoints() else {
             return Err(RunError::NoStore { thread: self.id.clone(), operation: "history" });
         };
-        store.list(&self.place(), filter).await.map_err(|source| self.store_error(source))
+        store.list(&self.place(), filter).await.map_err(|cause| self.store_error(cause))
     }
 
     /// Deletes everything stored of the thread; `false` if there was nothing.
@@ -165,7 +166,7 @@ impl<S: State> Thread<S> {
             return Err(RunError::NoStore { thread: self.id.clone(), operation: "delete" });
         };
         let _lease = self.runner.lease(&self.id)?;
-        store.delete(&self.id).await.map_err(|source| self.store_error(source))
+        store.delete(&self.id).await.map_err(|cause| self.store_error(cause))
     }
 }
 

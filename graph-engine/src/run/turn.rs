@@ -186,8 +186,8 @@ impl<S: State> Turn<S> {
     /// Outside of a tokio runtime.
     pub fn stream_with(mut self, options: StreamOptions) -> EventStream<S> {
         let reader = self.reader(options);
-        let guard = self.cancel.guard();
-        EventStream { reader, turn: tokio::spawn(self.into_future()), _guard: guard }
+        let (guard, thread) = (self.cancel.guard(), self.thread.clone());
+        EventStream { thread, reader, turn: tokio::spawn(self.into_future()), _guard: guard }
     }
 
     async fn drive(mut self) -> Result<TurnEnd<S>, TurnError> {
@@ -236,7 +236,7 @@ impl<S: State> Turn<S> {
         let place = Place::thread(&self.thread);
         if let Some(store) = &store {
             let stored = store.load(&place, None).await;
-            let stored = stored.map_err(|source| RunError::Store { thread: self.thread.clone(), source })?;
+            let stored = stored.map_err(|cause| RunError::Store { thread: self.thread.clone(), cause })?;
             if let Some(stored) = stored {
                 machine.restore(stored)?;
             }
@@ -347,6 +347,7 @@ impl<S> Stream for EventReader<S> {
 
 /// A running turn and its events. It ends after the event `Ended`; [`end`](Self::end) gives the result.
 pub struct EventStream<S> {
+    thread: Name,
     reader: EventReader<S>,
     turn: JoinHandle<Result<TurnEnd<S>, TurnError>>,
     /// Cancels the turn when the stream is dropped.
@@ -364,8 +365,8 @@ impl<S> EventStream<S> {
         while self.reader.events.recv().await.is_some() {}
         let ended = (&mut self.turn).await;
         ended.unwrap_or_else(|error| {
-            let what = format!("the task that ran the turn ended: {error}");
-            Err(RunError::Internal { thread: Name::default(), what }.into())
+            let what = if error.is_panic() { "the turn's task panicked" } else { "the turn's task was dropped" };
+            Err(RunError::Internal { thread: self.thread.clone(), what: what.into() }.into())
         })
     }
 }

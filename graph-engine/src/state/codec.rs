@@ -34,13 +34,16 @@ pub enum Encoding {
 ///
 /// let trip = Trip { price: f64::NAN };
 /// let error = trip.encode(0, None, &mut Vec::new()).unwrap_err();
-/// assert_eq!(error.to_string(), "field `price` holds a float that is not finite (NaN), which JSON can't store");
+/// assert!(error.to_string().starts_with("field `price` holds a float that is not finite (NaN)"));
 /// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CodecError {
     /// A float is not finite; JSON has no form for it and would silently store `null`.
-    #[error("field `{field}` holds a float that is not finite ({value}), which JSON can't store")]
+    #[error(
+        "field `{field}` holds a float that is not finite ({value}), which JSON can't store; use an `Option`, or mark the \
+         field `#[state(transient)]`"
+    )]
     NotFinite {
         /// The field's name.
         field: String,
@@ -48,23 +51,31 @@ pub enum CodecError {
         value: f64,
     },
     /// The value's own serialisation failed.
-    #[error("field `{field}` can't be written as JSON: {source}")]
+    #[error("field `{field}` can't be written as JSON: {cause}")]
     Encode {
         /// The field's name.
         field: String,
         /// What serde said.
-        source: serde_json::Error,
+        cause: serde_json::Error,
     },
     /// The stored bytes are not a value of the field's type.
-    #[error("field `{field}` can't be read from JSON: {source}")]
+    #[error("field `{field}` can't be read from JSON: {cause}; its type changed since it was stored")]
     Decode {
         /// The field's name.
         field: String,
         /// What serde said.
-        source: serde_json::Error,
+        cause: serde_json::Error,
+    },
+    /// What is sent to a node can't be written.
+    #[error("the payload for `{node}` can't be written as JSON: {reason}")]
+    Payload {
+        /// The node that it is for.
+        node: String,
+        /// What keeps it from being written.
+        reason: String,
     },
     /// The update names a field that the state doesn't have.
-    #[error("the state has no field `{field}`")]
+    #[error("the stored update writes field `{field}`, which the state doesn't have any more")]
     UnknownField {
         /// The name as stored.
         field: String,
@@ -74,8 +85,8 @@ pub enum CodecError {
 impl CodecError {
     /// Bytes that can't be read.
     #[must_use]
-    pub fn decode(field: &str, source: serde_json::Error) -> Self {
-        Self::Decode { field: field.to_owned(), source }
+    pub fn decode(field: &str, cause: serde_json::Error) -> Self {
+        Self::Decode { field: field.to_owned(), cause }
     }
 }
 
@@ -103,7 +114,7 @@ pub fn encode_field<T: Serialize + ?Sized>(field: &str, value: &T, out: &mut Vec
     if let Some(value) = finite::first_not_finite(value) {
         return Err(CodecError::NotFinite { field: field.to_owned(), value });
     }
-    serde_json::to_writer(out, value).map_err(|source| CodecError::Encode { field: field.to_owned(), source })
+    serde_json::to_writer(out, value).map_err(|cause| CodecError::Encode { field: field.to_owned(), cause })
 }
 
 /// A value as JSON; a float that is not finite is refused instead of becoming `null`.
@@ -119,5 +130,5 @@ pub(crate) fn to_json<T: Serialize>(value: T) -> Result<serde_json::Value, Strin
 /// # Errors
 /// [`CodecError::Decode`], with the field's name.
 pub fn decode_field<T: DeserializeOwned>(field: &str, bytes: &[u8]) -> Result<T, CodecError> {
-    serde_json::from_slice(bytes).map_err(|source| CodecError::decode(field, source))
+    serde_json::from_slice(bytes).map_err(|cause| CodecError::decode(field, cause))
 }

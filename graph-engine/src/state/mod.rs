@@ -29,19 +29,19 @@ use std::error::Error;
 /// assert_eq!(error.to_string(), "the reducer of field `total` refused an item: would be negative");
 /// ```
 #[derive(Debug, thiserror::Error)]
-#[error("the reducer of field `{field}` refused an item: {source}")]
+#[error("the reducer of field `{field}` refused an item: {cause}")]
 #[non_exhaustive]
 pub struct ReduceError {
     /// The field whose reducer failed.
     pub field: String,
     /// What the reducer said.
-    pub source: Box<dyn Error + Send + Sync>,
+    pub cause: Box<dyn Error + Send + Sync>,
 }
 
 impl ReduceError {
     /// The error of one field's reducer.
-    pub fn new(field: impl Into<String>, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        Self { field: field.into(), source: source.into() }
+    pub fn new(field: impl Into<String>, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self { field: field.into(), cause: cause.into() }
     }
 }
 

@@ -120,8 +120,12 @@ impl Ctx {
     /// The feedback of every stay that led here, in task order.
     pub fn feedbacks<T: DeserializeOwned>(&self) -> impl Iterator<Item = Result<T, NodeError>> {
         self.extra.iter().flat_map(|extra| &extra.feedback).map(|value| {
-            T::deserialize(value)
-                .map_err(|e| NodeError::fatal(format!("the feedback is not a `{}`: {e}", std::any::type_name::<T>())))
+            T::deserialize(value).map_err(|e| {
+                NodeError::fatal({
+                    let wanted = std::any::type_name::<T>();
+                    format!("the feedback has not the type `{wanted}`: {e}; read it as the type that `stay` was given")
+                })
+            })
         })
     }
 
@@ -157,7 +161,7 @@ impl Ctx {
         if self.turn.sink.is_none() {
             return Ok(());
         }
-        let value = to_json(event).map_err(NodeError::fatal)?;
+        let value = to_json(event).map_err(|e| NodeError::fatal(format!("the event can't be written as JSON: {e}")))?;
         self.send(EmittedKind::Custom(value)).await;
         Ok(())
     }

@@ -227,7 +227,7 @@ impl<S: State, T: ?Sized + Send + Sync + 'static> FromTask<S> for Res<T> {
     fn from_task(task: &Task<S>) -> Result<Self, NodeError> {
         task.resource().map(Self).ok_or_else(|| {
             NodeError::fatal(format!(
-                "the node asks for a `{}`, which nobody provides; call `Runner::provide` or `Turn::with`",
+                "the node asks for a resource of type `{}`, which nobody provides; call `Runner::provide` or `Turn::with`",
                 std::any::type_name::<T>()
             ))
         })

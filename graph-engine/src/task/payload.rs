@@ -127,13 +127,16 @@ impl Payload {
     /// A fatal error that names both types, or what serde says of the stored value.
     pub fn get<T: DeserializeOwned + Send + Sync + 'static>(&self) -> Result<Arc<T>, NodeError> {
         if let Some(json) = self.0.stored() {
-            return serde_json::from_str(json.get())
-                .map(Arc::new)
-                .map_err(|e| NodeError::fatal(format!("the stored payload is not a `{}`: {e}", type_name::<T>())));
+            return serde_json::from_str(json.get()).map(Arc::new).map_err(|e| {
+                NodeError::fatal(format!("the stored payload has not the type `{}`: {e}", type_name::<T>()))
+            });
         }
         let name = self.0.type_name();
         self.0.clone().as_any().downcast().map_err(|_| {
-            NodeError::fatal(format!("the payload is a `{name}`, but the node asks for a `{}`", type_name::<T>()))
+            NodeError::fatal({
+                let wanted = type_name::<T>();
+                format!("the payload has type `{name}`, but the node asks for type `{wanted}`; make both the same")
+            })
         })
     }
 

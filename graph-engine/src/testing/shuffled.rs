@@ -143,7 +143,7 @@ impl Shuffled {
                             Err(error) => break Some(error),
                         },
                         Ok(None) => Answer::Start(Start::Input(input())),
-                        Err(source) => break Some(RunError::Store { thread: run.place.thread.clone(), source }),
+                        Err(cause) => break Some(RunError::Store { thread: run.place.thread.clone(), cause }),
                     };
                 }
             }
@@ -177,8 +177,8 @@ impl<S: State> Run<'_, S> {
                 if self.crash() {
                     return Act::Crash;
                 }
-                if let Err(source) = self.store.commit(&self.place, &commit).await {
-                    return Act::End(Some(RunError::Store { thread: self.place.thread.clone(), source }));
+                if let Err(cause) = self.store.commit(&self.place, &commit).await {
+                    return Act::End(Some(RunError::Store { thread: self.place.thread.clone(), cause }));
                 }
                 if self.crash() { Act::Crash } else { Act::Go(Answer::Committed(commit)) }
             }

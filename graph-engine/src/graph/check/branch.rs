@@ -45,7 +45,7 @@ impl Plan {
         for arc in self.arcs.iter().filter(|arc| arc.kind == ArcKind::Send) {
             let both = writes(arc.to);
             if !both.is_empty() {
-                let name = self.name(arc.to);
+                let name = self.shown(arc.to);
                 let message = format!("several tasks of `{name}` may write {} in one super-step", fields(both));
                 let help = "give the field a merge rule such as `#[state(append)]`";
                 found.push(Diagnostic::new(Lint::OverlappingWriters, [name], message).help(help));
@@ -92,8 +92,8 @@ impl Plan {
                 if both.is_empty() {
                     continue;
                 }
-                let names: [Name; 2] = [self.name(**one), self.name(**other)];
-                let start = self.name(fork);
+                let names: [Name; 2] = [self.shown(**one), self.shown(**other)];
+                let start = self.shown(fork);
                 let at_once = one_at.intersection(other_at).next().is_some();
                 let (lint, when) = if at_once {
                     (Lint::WriteConflict, "in the same super-step")
@@ -141,7 +141,7 @@ impl Plan {
             if circle {
                 continue;
             }
-            let (name, start) = (self.name(*at), self.name(fork));
+            let (name, start) = (self.shown(*at), self.shown(fork));
             let message = format!(
                 "branches from `{start}` reach `{name}` after {} super-steps, so it runs {} times",
                 steps.iter().map(ToString::to_string).collect::<Vec<_>>().join(" and "),
@@ -171,12 +171,12 @@ impl Plan {
                     branches.iter().filter(|branch| **branch == at || self.follows(**branch, at)).copied().collect()
                 };
                 if of(*one).is_disjoint(&of(*other)) {
-                    let names = [self.name(*one), self.name(*other)];
+                    let names = [self.shown(*one), self.shown(*other)];
                     let message = format!(
                         "`{}` and `{}` are in different branches from `{}` and can both reply",
                         names[0],
                         names[1],
-                        self.name(fork)
+                        self.shown(fork)
                     );
                     let help = "the caller gets both, ordered by step and task; reply in one of them";
                     found.push(Diagnostic::new(Lint::TwoReplies, names, message).help(help));

@@ -23,7 +23,7 @@ impl Plan {
         for component in tarjan_scc(&always) {
             let circle = component.len() > 1 || component.first().is_some_and(|at| always.contains_edge(*at, *at));
             if circle {
-                let mut nodes: Vec<Name> = component.iter().map(|at| self.name(*at)).collect();
+                let mut nodes: Vec<Name> = component.iter().map(|at| self.shown(*at)).collect();
                 nodes.sort();
                 let names = quoted(nodes.iter().map(AsRef::as_ref));
                 let message = format!("edges that are always taken lead round in a circle: {names}");

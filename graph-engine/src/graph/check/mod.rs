@@ -146,6 +146,15 @@ impl Plan {
         self.names.len() + 1
     }
 
+    /// The name for people: START and END have one that no node can have.
+    fn shown(&self, vertex: usize) -> Name {
+        match self.names.get(vertex) {
+            Some(name) => name.clone(),
+            None if vertex == self.start() => "START".into(),
+            None => "END".into(),
+        }
+    }
+
     pub(super) fn name(&self, vertex: usize) -> Name {
         match self.names.get(vertex) {
             Some(name) => name.clone(),

@@ -17,7 +17,10 @@ impl Plan {
                 found.push(Diagnostic::new(Lint::DuplicateName, [pair[0]], message).help("rename one of them"));
             }
             for name in names.iter().filter(|name| name.is_empty() || name.starts_with("__")) {
-                let message = format!("`{name}` can't be the name of a {what}");
+                let message = match name.is_empty() {
+                    true => format!("a {what} has an empty name"),
+                    false => format!("`{name}` can't be the name of a {what}"),
+                };
                 let help = "names are not empty and don't begin with `__`, which is kept for the engine";
                 found.push(Diagnostic::new(Lint::ReservedName, [*name], message).help(help));
             }
@@ -60,7 +63,9 @@ impl Plan {
         for draft in &builder.nodes {
             if let (Some(why), Some(_)) = (draft.spec.info.no_retry, &draft.spec.policy.retry) {
                 let message = format!("`{}` has a retry policy, but {why}", draft.name);
-                found.push(Diagnostic::new(Lint::DoubleRetry, [&draft.name], message).help("remove `.retry(..)`"));
+                found.push(
+                    Diagnostic::new(Lint::DoubleRetry, [&draft.name], message).help("remove `.retry(..)` from it"),
+                );
             }
         }
     }

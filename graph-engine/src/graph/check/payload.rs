@@ -9,7 +9,7 @@ impl Plan {
     pub(super) fn check_payloads<S: State>(&self, builder: &Builder<S>, found: &mut Vec<Diagnostic>) {
         for arc in &self.arcs {
             let Some(wanted) = self.info(builder, arc.to).and_then(|info| info.payload) else { continue };
-            let (from, to) = (self.name(arc.from), self.name(arc.to));
+            let (from, to) = (self.shown(arc.from), self.shown(arc.to));
             // A stay keeps the payload of a node in no cluster; the entry of a cluster gets none.
             let alone = self.draft(builder, arc.from).is_some_and(|draft| draft.cluster.is_none());
             if arc.kind == ArcKind::Stay && alone {

@@ -33,7 +33,7 @@ impl Plan {
             return everything;
         }
         for at in everything.difference(&reached) {
-            let name = self.name(*at);
+            let name = self.shown(*at);
             let message = format!("no path from START leads to `{name}`");
             let help = "add an edge or route to it, or remove it";
             found.push(Diagnostic::new(Lint::Unreachable, [name], message).help(help));
@@ -42,7 +42,7 @@ impl Plan {
         for at in everything.intersection(&reached) {
             let leaves = self.arcs.iter().any(|arc| arc.from == *at);
             if !leaves {
-                let name = self.name(*at);
+                let name = self.shown(*at);
                 let message = format!("nothing leaves `{name}`, so its branch ends there");
                 found.push(Diagnostic::new(Lint::ImplicitEnd, [name], message).help("add an edge to END to say so"));
             }
@@ -81,10 +81,13 @@ impl Plan {
         for (join, (_, to)) in builder.joins.iter().enumerate() {
             let sources = self.arcs.iter().filter(|arc| arc.kind == ArcKind::Join(join));
             let dead: Vec<Name> =
-                sources.filter(|arc| !reached.contains(&arc.from)).map(|arc| self.name(arc.from)).collect();
+                sources.filter(|arc| !reached.contains(&arc.from)).map(|arc| self.shown(arc.from)).collect();
             if !dead.is_empty() {
                 let names = quoted(dead.iter().map(AsRef::as_ref));
-                let message = format!("the join to `{to}` never fires, because it waits for {names}, which never run");
+                let message = format!(
+                    "the join to `{to}` never fires, because it waits for {names}, which never {}",
+                    if dead.len() == 1 { "runs" } else { "run" }
+                );
                 found.push(Diagnostic::new(Lint::DeadJoin, dead, message).help(JOIN_HELP));
             }
         }

@@ -7,7 +7,16 @@ use crate::diagnostic::{Diagnostic, Lint};
 use crate::graph::builder::Builder;
 use crate::name::Name;
 use crate::state::{FieldSet, State};
-use crate::task::START;
+use crate::task::{END, START};
+
+/// A name for people.
+fn shown(name: &str) -> &str {
+    match name {
+        START => "START",
+        END => "END",
+        other => other,
+    }
+}
 
 impl Plan {
     pub(super) fn check_routes<S: State>(&self, builder: &Builder<S>, found: &mut Vec<Diagnostic>) {
@@ -17,14 +26,15 @@ impl Plan {
         }
         for (from, count) in &routers {
             if *count > 1 {
-                let message = format!("`{from}` has {count} routers");
+                let message = format!("`{}` has {count} routers", shown(from));
                 let help = "keep one router, which may go to several targets";
                 found.push(Diagnostic::new(Lint::ConflictingRoutes, [*from], message).help(help));
             }
             let edges = builder.edges.iter().any(|(source, _)| source == *from);
             let joins = builder.joins.iter().any(|(sources, _)| sources.contains(from));
             if edges || joins {
-                let message = format!("`{from}` has a router and {}", if edges { "static edges" } else { "a join" });
+                let message =
+                    format!("`{}` has a router and {}", shown(from), if edges { "static edges" } else { "a join" });
                 let help = "a node has either static edges and joins, or one router";
                 found.push(Diagnostic::new(Lint::ConflictingRoutes, [*from], message).help(help));
             }
@@ -33,7 +43,7 @@ impl Plan {
         edges.sort();
         for pair in edges.windows(2).filter(|pair| pair[0] == pair[1]) {
             let (from, to) = pair[0];
-            let message = format!("the edge from `{from}` to `{to}` is declared twice");
+            let message = format!("the edge from `{}` to `{}` is declared twice", shown(from), shown(to));
             found.push(Diagnostic::new(Lint::DuplicateEdge, [from, to], message).help("remove one of them"));
         }
         for (from, to) in &builder.joins {
