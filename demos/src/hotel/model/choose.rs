@@ -15,13 +15,14 @@ pub(super) fn answer(view: &View<'_>, understood: &Understood) -> Answer {
     {
         return details(view, about);
     }
-    match understood.intent {
-        Intent::Compare => return compare(view, understood),
-        Intent::Book => return book(view, understood),
-        _ => {}
-    }
-    if slots.has_criteria() || impossible_day(understood).is_some() {
+    let wish = wish(view, understood);
+    // A wish for another search comes before what is to be done with its offers.
+    let said = slots.has_criteria() || impossible_day(understood).is_some();
+    if said && (wish.is_none() || changes_search(view, understood)) {
         return Answer::call("change_criteria", criteria_args(view, understood));
+    }
+    if let Some(wish) = wish {
+        return wish;
     }
     if let Some(problem) = money_problem(understood) {
         return Answer::Say(phrase::plain(&problem));
@@ -51,6 +52,22 @@ pub(super) fn answer(view: &View<'_>, understood: &Understood) -> Answer {
             Answer::Say(format!("Sorry, I did not understand that. {}", ask(view)))
         }
     }
+}
+
+/// What the guest wants to do with the offers of the list, if anything.
+pub(super) fn wish(view: &View<'_>, understood: &Understood) -> Option<Answer> {
+    match understood.intent {
+        Intent::Compare => Some(compare(view, understood)),
+        Intent::Book => Some(book(view, understood)),
+        _ => None,
+    }
+}
+
+/// Whether the sentence says anything about the search that was not known.
+fn changes_search(view: &View<'_>, understood: &Understood) -> bool {
+    let mut criteria = view.briefing.criteria.clone();
+    let problems = criteria_args(view, understood).apply(&mut criteria, view.briefing.today);
+    !problems.is_empty() || criteria != view.briefing.criteria
 }
 
 fn ask(view: &View<'_>) -> String {

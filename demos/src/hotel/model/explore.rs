@@ -27,6 +27,10 @@ pub(super) fn answer(view: &View<'_>, understood: &Understood) -> Answer {
         }
         Intent::Search if wants_cheaper(&view.said) => Answer::say(CHEAPER),
         Intent::Search | Intent::Show | Intent::Yes if complete => Answer::call("search", NoArgs {}),
+        // The list is still good: back to it, and on with the wish.
+        Intent::Compare | Intent::Book if complete && !view.briefing.offers.is_empty() => {
+            Answer::call("search", NoArgs {})
+        }
         Intent::Compare | Intent::Book | Intent::Show => {
             Answer::Say(format!("I have nothing to offer yet. {}", ask(view)))
         }

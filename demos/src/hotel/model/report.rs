@@ -1,6 +1,7 @@
 //! What the model says about the answer of a tool.
 
 use super::answer::Answer;
+use super::choose;
 use super::explore::money_problem;
 use super::view::View;
 use crate::hotel::facts::{Captured, Compared, NothingFound, Offered, Proposal};
@@ -15,7 +16,7 @@ pub(super) fn answer(view: &View<'_>, message: &Message) -> Option<Answer> {
     let said = match message.tool_name()? {
         "capture_criteria" | "change_criteria" => return Some(captured(view, message, &read(&text)?)),
         "search" => match read::<Offered>(&text) {
-            Some(offered) => phrase::offers(&offered),
+            Some(offered) => return Some(found(view, &offered)),
             None => nothing(&read(&text)?),
         },
         "show_offers" => phrase::offers(&read(&text)?),
@@ -31,6 +32,14 @@ pub(super) fn answer(view: &View<'_>, message: &Message) -> Option<Answer> {
 
 fn read<T: DeserializeOwned>(text: &str) -> Option<T> {
     serde_json::from_str(text).ok()
+}
+
+/// The list, or at once what the guest wanted to do with it.
+fn found(view: &View<'_>, offered: &Offered) -> Answer {
+    let understood = view.understood();
+    let named = !understood.slots.hotels.is_empty();
+    let wish = if named { choose::wish(view, &understood) } else { None };
+    wish.unwrap_or_else(|| Answer::Say(phrase::offers(offered)))
 }
 
 fn captured(view: &View<'_>, message: &Message, captured: &Captured) -> Answer {
