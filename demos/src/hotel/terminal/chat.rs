@@ -225,7 +225,11 @@ impl Chat {
             )?;
             return Ok(Next::GoOn);
         }
-        writeln!(out, "{}", self.style.alarm(format!("error: {}", clean_line(&failed.to_string()))))?;
+        writeln!(
+            out,
+            "{}",
+            self.style.alarm(format!("error: {}", clean_line(&format!("{:#}", anyhow::Error::new(failed)))))
+        )?;
         self.abandon(out).await
     }
 
