@@ -1,17 +1,19 @@
 //! Hands events to readers in one order, and lets each say what happens when it is slow.
 
 use std::future::Future;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use futures_util::future::{Either, select};
+use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::mpsc::{self, OwnedPermit};
 
 use super::event::{Event, EventKind, Mode};
 use super::seams::Clock;
 use crate::name::Name;
 use crate::state::State;
-use crate::task::{Emitted, EmittedKind, NodeIx, Sink};
+use crate::task::{Cancel, Emitted, EmittedKind, NodeIx, Sink};
 use crate::task_id::TaskId;
 
 /// What a reader gets, and what happens when it falls behind.
@@ -40,7 +42,7 @@ pub struct StreamOptions {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Slow {
-    /// The turn waits for the reader.
+    /// The turn waits for the reader; once it is cancelled it cuts the reader off instead.
     #[default]
     Block,
     /// Tokens are dropped; for everything else the turn waits.
@@ -118,13 +120,32 @@ impl<S: State> Reader<S> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn room(&self, kind: &EventKind<S>) -> Option<OwnedPermit<Event<S>>> {
+    async fn room(&self, kind: &EventKind<S>, cancel: &Cancel) -> Option<OwnedPermit<Event<S>>> {
         let queue = self.queue().clone()?;
+        let queue = match queue.try_reserve_owned() {
+            Ok(permit) => return Some(permit),
+            Err(TrySendError::Closed(_)) => return None,
+            Err(TrySendError::Full(queue)) => queue,
+        };
         match self.options.slow {
-            Slow::DropTokens if matches!(kind, EventKind::Token(_)) => queue.try_reserve_owned().ok(),
-            Slow::Block | Slow::DropTokens => queue.reserve_owned().await.ok(),
-            Slow::Disconnect => queue.try_reserve_owned().map_err(|_| *self.queue() = None).ok(),
+            Slow::DropTokens if matches!(kind, EventKind::Token(_)) => return None,
+            Slow::Block | Slow::DropTokens => {
+                let room = pin!(queue.reserve_owned());
+                let cancelled = pin!(cancel.token().cancelled());
+                // A cancelled turn waits for nobody.
+                if let Either::Left((room, _)) = select(room, cancelled).await {
+                    return room.ok();
+                }
+            }
+            Slow::Disconnect => {}
         }
+        *self.queue() = None;
+        None
+    }
+
+    /// Whether somebody still reads.
+    fn is_read(&self) -> bool {
+        self.queue().as_ref().is_some_and(|queue| !queue.is_closed())
     }
 }
 
@@ -134,6 +155,7 @@ pub(crate) struct Hub<S> {
     namespace: Name,
     nodes: Arc<[Name]>,
     clock: Arc<dyn Clock>,
+    cancel: Cancel,
     readers: Vec<Reader<S>>,
     seq: AtomicU64,
     /// Whether the last event was sent. Held only while numbers are given out and events are put into queues that have
@@ -161,8 +183,9 @@ impl Origin {
 }
 
 impl<S: State> Hub<S> {
-    pub(crate) fn new(turn: Name, namespace: Name, nodes: Arc<[Name]>, clock: Arc<dyn Clock>) -> Self {
-        Self { turn, namespace, nodes, clock, readers: Vec::new(), seq: AtomicU64::new(0), ended: Mutex::new(false) }
+    pub(crate) fn new(turn: Name, namespace: Name, nodes: Arc<[Name]>, clock: Arc<dyn Clock>, cancel: Cancel) -> Self {
+        let (seq, ended) = (AtomicU64::new(0), Mutex::new(false));
+        Self { turn, namespace, nodes, clock, cancel, readers: Vec::new(), seq, ended }
     }
 
     pub(crate) fn add(&mut self, options: StreamOptions, queue: mpsc::Sender<Event<S>>) {
@@ -177,7 +200,7 @@ impl<S: State> Hub<S> {
     pub(crate) async fn send(&self, origin: Origin, kind: EventKind<S>) {
         let mut permits = Vec::with_capacity(self.readers.len());
         for reader in self.readers.iter().filter(|reader| reader.wants(&kind)) {
-            permits.extend(reader.room(&kind).await.map(|permit| (reader, permit)));
+            permits.extend(reader.room(&kind, &self.cancel).await.map(|permit| (reader, permit)));
         }
         if permits.is_empty() {
             return;
@@ -210,6 +233,10 @@ impl<S: State> Hub<S> {
 }
 
 impl<S: State> Sink for Hub<S> {
+    fn is_read(&self) -> bool {
+        self.readers.iter().any(Reader::is_read)
+    }
+
     fn emit(&self, event: Emitted) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
         let origin = Origin::task(event.task, event.node, event.attempt, event.index);
         let kind = match event.kind {

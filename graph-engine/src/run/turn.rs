@@ -195,7 +195,7 @@ impl<S: State> Turn<S> {
         let hub = (!self.readers.is_empty()).then(|| {
             let names = self.runner.graph().inner().names.clone();
             let clock = self.runner.seams_ref().clock.clone();
-            let mut hub = Hub::new(turn.clone(), Name::default(), names, clock);
+            let mut hub = Hub::new(turn.clone(), Name::default(), names, clock, self.cancel.clone());
             self.readers.drain(..).for_each(|(options, queue)| hub.add(options, queue));
             Arc::new(hub)
         });

@@ -149,7 +149,7 @@ impl Ctx {
     /// Whether anybody reads events. Nothing needs to be made for `emit` when nobody does.
     #[must_use]
     pub fn is_observed(&self) -> bool {
-        self.turn.sink.is_some()
+        self.turn.sink().is_some_and(|sink| sink.is_read())
     }
 
     /// Sends an event of the node's own to whoever streams the turn. Waits for a slow reader, according to its

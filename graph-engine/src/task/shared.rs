@@ -76,6 +76,9 @@ pub(crate) enum EmittedKind {
 
 /// Where a turn's events go.
 pub(crate) trait Sink: Send + Sync {
+    /// Whether a reader is left.
+    fn is_read(&self) -> bool;
+
     /// Hands the event to every reader; waits for those that must not miss it.
     fn emit(&self, event: Emitted) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;
 }

@@ -59,6 +59,10 @@ pub struct TestEvents(Arc<Recorder>);
 struct Recorder(Mutex<(Vec<Value>, Vec<String>)>);
 
 impl Sink for Recorder {
+    fn is_read(&self) -> bool {
+        true
+    }
+
     fn emit(&self, event: Emitted) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
         let mut both = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match event.kind {
