@@ -1,5 +1,20 @@
 //! Vertices: what a node is, what it says of itself, and how functions become nodes.
 
+/// Calls a macro with the type names of 0 to 8 arguments.
+macro_rules! for_every_arity {
+    ($functions:ident) => {
+        $functions!();
+        $functions!(A);
+        $functions!(A, B);
+        $functions!(A, B, C);
+        $functions!(A, B, C, D);
+        $functions!(A, B, C, D, E);
+        $functions!(A, B, C, D, E, G);
+        $functions!(A, B, C, D, E, G, H);
+        $functions!(A, B, C, D, E, G, H, I);
+    };
+}
+
 mod erased;
 mod ext;
 mod into_node;

@@ -102,6 +102,17 @@ impl Ctx {
     }
 }
 
+/// Feedback as the engine carries it.
+///
+/// # Panics
+/// If the value is not JSON.
+pub(super) fn feedback_json(value: impl Serialize) -> Value {
+    match serde_json::to_value(value) {
+        Ok(value) => value,
+        Err(error) => panic!("the feedback of a test is not JSON: {error}"),
+    }
+}
+
 impl TestCtx {
     /// The node's name.
     pub fn node(mut self, name: impl Into<Name>) -> Self {
@@ -132,10 +143,7 @@ impl TestCtx {
     /// # Panics
     /// If the value is not JSON.
     pub fn feedback(mut self, value: impl Serialize) -> Self {
-        match serde_json::to_value(value) {
-            Ok(value) => self.feedback.push(value),
-            Err(error) => panic!("the feedback of a test is not JSON: {error}"),
-        }
+        self.feedback.push(feedback_json(value));
         self
     }
 

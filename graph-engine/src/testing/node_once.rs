@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::ctx::feedback_json;
 use crate::checkpoint_id::CheckpointId;
 use crate::error::NodeError;
 use crate::name::Name;
@@ -89,10 +90,7 @@ impl<S: State> NodeOnce<S> {
     /// # Panics
     /// If the value is not JSON.
     pub fn feedback(mut self, value: impl Serialize) -> Self {
-        match serde_json::to_value(value) {
-            Ok(value) => self.feedback.push(value),
-            Err(error) => panic!("the feedback of a test is not JSON: {error}"),
-        }
+        self.feedback.push(feedback_json(value));
         self
     }
 
