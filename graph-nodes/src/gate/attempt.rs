@@ -24,7 +24,7 @@ pub struct Attempt {
     pub n: u32,
     /// How it ended.
     pub outcome: AttemptOutcome,
-    /// Why it was rejected; in shadow mode, why it would have been.
+    /// Why it was rejected, also if it was accepted in the end as the best one; in shadow mode, why it would have been.
     pub reasons: Vec<Reason>,
     /// The tokens, where reported.
     pub usage: Option<Usage>,
@@ -67,7 +67,8 @@ pub(super) fn distinct_codes(reasons: &[Reason]) -> Vec<Code> {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum AttemptOutcome {
-    /// Accepted; in shadow mode whatever the validators said.
+    /// Accepted; in shadow mode whatever the validators said. Also the best of the rejected ones, once a limit was
+    /// reached.
     Accepted,
     /// Rejected, by a validator or by the gate itself.
     Rejected,

@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use super::attempt::distinct_codes;
 use super::core_check::core_check;
-use super::review::{Ending, review};
+use super::review::{Ending, Review, review};
 use super::{
-    Attempt, AttemptOutcome, Code, Decision, ExhaustedBy, Exhaustion, Fingerprint, GateError, GateFailure, GateLedger,
-    GatePolicy, ModelOutcome, ModelResult, Modification, Reason, Validators,
+    Attempt, AttemptOutcome, BestOf, Candidate, Code, Decision, ExhaustedBy, Exhaustion, Fingerprint, GateError,
+    GateFailure, GateLedger, GatePolicy, ModelOutcome, ModelResult, Reason, Validators,
 };
 use crate::message::Usage;
 use crate::model::Response;
+use crate::panics::guarded;
 
 /// Judges the outcome of one model call and writes it into the ledger.
 ///
@@ -21,6 +22,9 @@ use crate::model::Response;
 /// [`GateError::UsageUnavailable`] when there is a token budget and a response
 /// without a report of tokens; whether it would have been accepted makes no
 /// difference, so that the mistake shows in the first call.
+///
+/// [`GateError::NoScore`], with nothing counted, when the best response is to
+/// be accepted and there is no score.
 ///
 /// ```
 /// use graph_nodes::gate::{Decision, GateLedger, GatePolicy, ModelOutcome, Validators, Verdict, decide};
@@ -49,6 +53,9 @@ pub async fn decide<S: ?Sized + Sync + 'static>(
     outcome: ModelOutcome,
     state: &S,
 ) -> Result<Decision, GateError> {
+    if policy.exhaustion == Exhaustion::AcceptBest && !validators.has_score() {
+        return Err(GateError::NoScore);
+    }
     let ModelOutcome { result, latency, model, usage } = outcome;
     ledger.elapsed = ledger.elapsed.saturating_add(latency);
     let mut call = Call { policy, ledger, latency, model, usage };
@@ -75,6 +82,14 @@ pub async fn decide<S: ?Sized + Sync + 'static>(
 
 fn reason(code: Code, message: Option<String>) -> Reason {
     Reason { code, validator: None, message }
+}
+
+fn accept_best(best: Candidate, by: ExhaustedBy) -> Decision {
+    let Candidate { response, score, attempt, modified } = best;
+    let best = BestOf { attempt, score, by };
+    let changed = modified.iter().map(|modification| modification.note.clone());
+    let notes: Vec<String> = changed.chain([best.to_string()]).collect();
+    Decision::Accept { response, note: Some(notes.join("\n")), modified, best: Some(best) }
 }
 
 /// One call on its way into the ledger.
@@ -119,7 +134,10 @@ impl Call<'_> {
             self.ledger.bump(Code::VALIDATOR_FAILED);
         }
         match review.ending {
-            Ending::Retry if !self.policy.shadow => Ok(self.reject(before, review.reasons)),
+            Ending::Retry if !self.policy.shadow => {
+                self.offer(validators, &before, &review, state);
+                Ok(self.reject(before, review.reasons))
+            }
             Ending::Fatal { code, reason } if !self.policy.shadow => {
                 self.record(AttemptOutcome::Fatal, review.reasons);
                 Ok(Decision::Fatal { code, reason })
@@ -129,14 +147,32 @@ impl Call<'_> {
                 Ok(Decision::Escalate { edge, code, reason, exhausted: None })
             }
             _ => {
-                let note = (!review.notes.is_empty()).then(|| review.notes.join("\n"));
-                let modified =
-                    note.clone().map(|note| Modification { before, after: Fingerprint::of(&review.response), note });
+                let modified = review.modification(&before);
                 let mut attempt = self.attempt(AttemptOutcome::Accepted, review.reasons);
                 attempt.modified.clone_from(&modified);
                 self.ledger.record(attempt);
-                Ok(Decision::Accept { response: Box::new(review.response), note, modified })
+                let note = modified.as_ref().map(|modification| modification.note.clone());
+                Ok(Decision::Accept { response: Box::new(review.response), note, modified, best: None })
             }
+        }
+    }
+
+    /// Keeps what was rejected, if it is the best so far and could be accepted at all.
+    fn offer<S: ?Sized>(&mut self, validators: &Validators<S>, before: &Fingerprint, review: &Review, state: &S) {
+        let Some(score) = &validators.score else { return };
+        let is_faulty = review.response.calls.iter().any(|call| call.fault().is_some());
+        // A validator may have put anything in the place of the response that the gate itself checked.
+        if self.policy.exhaustion != Exhaustion::AcceptBest || is_faulty || core_check(&review.response).is_some() {
+            return;
+        }
+        match guarded(|| score(&review.response, state)) {
+            Ok(score) => self.ledger.offer(Candidate {
+                response: Box::new(review.response.clone()),
+                score,
+                attempt: self.ledger.started().saturating_add(1),
+                modified: review.modification(before),
+            }),
+            Err(_) => self.ledger.bump(Code::VALIDATOR_FAILED),
         }
     }
 
@@ -173,11 +209,19 @@ impl Call<'_> {
         Decision::Retry { feedback, backoff, attempt: next.attempt, max: next.max, is_last: next.is_last }
     }
 
-    fn exhausted(&self, by: ExhaustedBy, code: Code, reason: String) -> Decision {
+    fn exhausted(&mut self, by: ExhaustedBy, code: Code, reason: String) -> Decision {
         match &self.policy.exhaustion {
-            Exhaustion::Fail => Decision::Exhausted(GateFailure { by, attempts: self.ledger.attempts.clone() }),
             Exhaustion::Escalate(edge) => Decision::Escalate { edge: edge.clone(), code, reason, exhausted: Some(by) },
+            Exhaustion::AcceptBest => match self.ledger.accept_best() {
+                Some(best) => accept_best(best, by),
+                None => self.fail(by),
+            },
+            Exhaustion::Fail => self.fail(by),
         }
+    }
+
+    fn fail(&self, by: ExhaustedBy) -> Decision {
+        Decision::Exhausted(GateFailure { by, attempts: self.ledger.attempts.clone() })
     }
 
     fn record(&mut self, outcome: AttemptOutcome, reasons: Vec<Reason>) {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Attempt, Code, ExhaustedBy, Modification};
+use super::{Attempt, BestOf, Code, ExhaustedBy, Modification};
 use crate::model::Response;
 
 /// What happens after one attempt.
@@ -30,10 +30,12 @@ pub enum Decision {
     Accept {
         /// The response, with what validators changed.
         response: Box<Response>,
-        /// What validators changed, one note a line.
+        /// What validators changed, one note a line; then, if it was rejected at first, what [`BestOf`] says.
         note: Option<String>,
         /// The marks of the response before and after the change.
         modified: Option<Modification>,
+        /// Set if it was rejected at first, and is the best one now that a limit is reached.
+        best: Option<BestOf>,
     },
     /// Wait, then ask again.
     Retry {
@@ -129,4 +131,10 @@ pub enum GateError {
         /// The budget.
         budget: u64,
     },
+    /// The best response is to be accepted, but nothing tells which one is better.
+    #[error(
+        "the policy accepts the best response when a limit is reached, but nothing scores responses; \
+         add a score with `Validators::with_score`, or choose another `Exhaustion`"
+    )]
+    NoScore,
 }

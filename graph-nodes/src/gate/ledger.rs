@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::attempt::distinct_codes;
-use super::{Attempt, AttemptOutcome, Code, Fingerprint, ModelOutcome, ModelResult, Reason};
+use super::{Attempt, AttemptOutcome, Candidate, Code, Fingerprint, ModelOutcome, ModelResult, Reason};
 use crate::message::Usage;
 
 /// What all attempts at one response cost and why they were rejected.
@@ -23,7 +23,7 @@ use crate::message::Usage;
 /// let json = serde_json::to_string(&ledger).unwrap();
 /// assert_eq!(serde_json::from_str::<GateLedger>(&json).unwrap(), ledger);
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct GateLedger {
@@ -47,6 +47,9 @@ pub struct GateLedger {
     pub elapsed: Duration,
     /// The latest rejected response and its codes.
     pub last_rejected: Option<(Fingerprint, Vec<Code>)>,
+    /// The best of the rejected responses so far, under [`Exhaustion::AcceptBest`](super::Exhaustion::AcceptBest).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub best: Option<Candidate>,
 }
 
 impl GateLedger {
@@ -134,6 +137,7 @@ impl GateLedger {
         if attempt.outcome == AttemptOutcome::Accepted {
             self.accepted += used;
             self.last_rejected = None;
+            self.best = None;
             self.shadow += u32::from(!attempt.reasons.is_empty());
             self.count_codes(&attempt.reasons, Code::in_shadow);
         } else {

@@ -31,9 +31,11 @@
 //! | the deadline cut it | as reported | `deadline` | exhausted; as started, not as finished |
 //! | a judge was asked | judge | - | no attempt of its own |
 //! | rejected in shadow mode | accepted | `shadow:` and the code | accept |
+//! | the best of the rejected, when a limit is reached | move from rejected to accepted, once | its code stays | accept |
 
 mod attempt;
 mod backoff;
+mod best;
 mod budget;
 mod builtin;
 mod code;
@@ -53,6 +55,7 @@ mod verdict;
 
 pub use attempt::{Attempt, AttemptOutcome, Modification, Reason};
 pub use backoff::Backoff;
+pub use best::{BestOf, Candidate};
 pub use budget::{AttemptInfo, ExhaustedBy};
 pub use builtin::{AllowedTools, ArgumentsParse, CleanFinish, NonEmptyText};
 pub use code::Code;

@@ -92,6 +92,11 @@ pub enum Exhaustion {
     Fail,
     /// Go along this edge.
     Escalate(String),
+    /// Accept the rejected response with the highest [score](super::Validators::with_score), with its calls if it has
+    /// some; of equals the earliest. Only what validators rejected with a retry can be accepted: never a response that
+    /// was refused, cut off with calls, empty or no JSON, nor one with a faulty call. Without such a response the gate
+    /// fails, as with [`Fail`](Self::Fail).
+    AcceptBest,
 }
 
 /// What a validator that panics counts as.

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use super::validators::Judge;
-use super::{Code, GatePolicy, Judgement, PanicPolicy, Reason, Replacement, Validators, Verdict};
+use super::{
+    Code, Fingerprint, GatePolicy, Judgement, Modification, PanicPolicy, Reason, Replacement, Validators, Verdict,
+};
 use crate::message::Usage;
 use crate::model::Response;
 use crate::panics::{guarded, guarded_async};
@@ -78,6 +80,15 @@ pub(super) async fn review<S: ?Sized + Sync + 'static>(
 }
 
 impl Review {
+    /// How validators changed the response, which was `before`.
+    pub(super) fn modification(&self, before: &Fingerprint) -> Option<Modification> {
+        (!self.notes.is_empty()).then(|| Modification {
+            before: before.clone(),
+            after: Fingerprint::of(&self.response),
+            note: self.notes.join("\n"),
+        })
+    }
+
     fn take(&mut self, policy: &GatePolicy, validator: &str, verdict: Result<Verdict, String>) {
         let verdict = verdict.unwrap_or_else(|panic| {
             let reason = format!("the validator `{validator}` panicked ({panic}): correct it");

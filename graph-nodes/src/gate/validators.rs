@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{AsyncValidator, Cost, Validator, Verdict};
+use super::{AllowedTools, AsyncValidator, Cost, Validator, Verdict};
 use crate::model::Response;
 
 /// The checks of one gate, in the order they run: first the cheap ones, then
@@ -24,7 +24,11 @@ use crate::model::Response;
 pub struct Validators<S: ?Sized> {
     pub(super) cheap: Vec<Arc<dyn Validator<S>>>,
     pub(super) judges: Vec<Judge<S>>,
+    pub(super) score: Option<Score<S>>,
 }
+
+/// How good a response is.
+pub(super) type Score<S> = Arc<dyn Fn(&Response, &S) -> f64 + Send + Sync>;
 
 pub(super) enum Judge<S: ?Sized> {
     Sync(Arc<dyn Validator<S>>),
@@ -64,6 +68,45 @@ impl<S: ?Sized + Sync + 'static> Validators<S> {
         self
     }
 
+    /// Says how good a rejected response is, higher is better: when a limit is reached, the gate accepts the best one
+    /// under [`Exhaustion::AcceptBest`](super::Exhaustion::AcceptBest). Asked once for each response that a check
+    /// rejected; one whose score is infinite or no number is never accepted. Setting another one replaces it.
+    ///
+    /// ```
+    /// use graph_nodes::gate::{Validators, Verdict};
+    ///
+    /// let validators = Validators::<()>::new()
+    ///     .with_fn("short", |response, ()| match response.text.len() {
+    ///         ..=20 => Verdict::Accept,
+    ///         _ => Verdict::retry("long", "answer in at most 20 bytes"),
+    ///     })
+    ///     .with_score(|response, ()| -(response.text.len() as f64));
+    /// assert!(validators.has_score());
+    /// ```
+    #[must_use]
+    pub fn with_score(mut self, score: impl Fn(&Response, &S) -> f64 + Send + Sync + 'static) -> Self {
+        self.score = Some(Arc::new(score));
+        self
+    }
+
+    /// Whether there is a score.
+    pub fn has_score(&self) -> bool {
+        self.score.is_some()
+    }
+
+    /// The same for a place that can't execute calls: a response with calls is rejected, and never the best one.
+    pub(crate) fn without_calls(&self) -> Self {
+        let mut validators = self.clone().with(AllowedTools::default());
+        if let Some(score) = self.score.clone() {
+            let of_text = move |response: &Response, state: &S| match response.calls.is_empty() {
+                true => score(response, state),
+                false => f64::NAN,
+            };
+            validators.score = Some(Arc::new(of_text));
+        }
+        validators
+    }
+
     /// The names, in the order the checks run.
     pub fn names(&self) -> Vec<&str> {
         let cheap = self.cheap.iter().map(|validator| validator.name());
@@ -97,13 +140,13 @@ impl<S: ?Sized, F: Fn(&Response, &S) -> Verdict + Send + Sync + 'static> Validat
 
 impl<S: ?Sized> Default for Validators<S> {
     fn default() -> Self {
-        Self { cheap: Vec::new(), judges: Vec::new() }
+        Self { cheap: Vec::new(), judges: Vec::new(), score: None }
     }
 }
 
 impl<S: ?Sized> Clone for Validators<S> {
     fn clone(&self) -> Self {
-        Self { cheap: self.cheap.clone(), judges: self.judges.clone() }
+        Self { cheap: self.cheap.clone(), judges: self.judges.clone(), score: self.score.clone() }
     }
 }
 

@@ -6,7 +6,7 @@ use graph_engine::Name;
 use serde::{Deserialize, Serialize};
 
 use super::{RouteConflict, StageTotals};
-use crate::gate::{Code, ExhaustedBy, GateLedger, ModelOutcome};
+use crate::gate::{BestOf, Code, ExhaustedBy, GateLedger, ModelOutcome};
 
 /// Every attempt and token of all stages that share a seat: the rounds that are open, the latest rounds with all
 /// their attempts, and the sums of all rounds that have ended.
@@ -68,6 +68,8 @@ pub struct Round {
 pub enum RoundEnd {
     /// With an accepted response.
     Accepted,
+    /// With the best of the rejected responses, because a limit was reached.
+    AcceptedBest(BestOf),
     /// Along an edge.
     Escalated {
         /// The edge; `exhausted` for a limit that leads to a node.
@@ -132,7 +134,9 @@ impl GateBook {
     }
 
     pub(super) fn close(&mut self, stage: &Name, end: RoundEnd) {
-        let ledger = self.open.remove(stage).unwrap_or_default();
+        let mut ledger = self.open.remove(stage).unwrap_or_default();
+        // A response that nobody will accept any more isn't kept.
+        ledger.best = None;
         self.stages.entry(stage.clone()).or_default().add(&ledger, Some(&end));
         keep(&mut self.recent, Round { stage: stage.clone(), ledger, end });
     }

@@ -7,7 +7,7 @@ use graph_engine::{Name, Node, NodeError, NodeInfo, NodeKind, Outcome, State, Ta
 
 use super::settle::Way;
 use super::{Accepted, Correction, Seat, StageError};
-use crate::gate::{AllowedTools, Decision, GatePolicy, Validators, decide};
+use crate::gate::{Decision, Exhaustion, GateError, GatePolicy, Validators, decide};
 
 /// Accepts or rejects what the agent of its stage got from the model, before any effect of it; the only one that
 /// counts, waits and asks again.
@@ -18,6 +18,7 @@ use crate::gate::{AllowedTools, Decision, GatePolicy, Validators, decide};
 /// | accepted calls | wait in the draft for the [tools](Self::calls); text beside them is emitted |
 /// | rejected | after the backoff the cluster stays, with a [`Correction`] as feedback |
 /// | escalated, refused | along the [edge](Self::escalate); its node finds the reason in [`GateBook::last_round`](super::GateBook::last_round) |
+/// | exhausted, the [best](crate::gate::Exhaustion::AcceptBest) is wanted | as accepted; the round ends with [`RoundEnd::AcceptedBest`](super::RoundEnd::AcceptedBest) |
 /// | exhausted | to [that node](Self::exhausted), else the turn fails with [`StageError::Exhausted`] |
 /// | fatal | the turn fails with [`StageError::Fatal`] |
 ///
@@ -50,7 +51,7 @@ pub struct GateNode<S: State> {
     pub(super) seat: Seat<S>,
     pub(super) policy: GatePolicy,
     validators: Validators<S>,
-    /// The validators and one that refuses every call, as long as nobody runs calls.
+    /// The validators; as long as nobody runs calls, such that refuse every call.
     effective: Validators<S>,
     pub(super) calls: Option<Name>,
     pub(super) accepted: Accepted,
@@ -65,7 +66,7 @@ impl<S: State> GateNode<S> {
             stage: stage.into(),
             seat,
             policy,
-            effective: validators.clone().with(AllowedTools::default()),
+            effective: validators.without_calls(),
             validators,
             calls: None,
             accepted: Accepted::default(),
@@ -99,6 +100,19 @@ impl<S: State> GateNode<S> {
         self.exhausted = Some(node.into());
         self
     }
+
+    /// Finds before the first turn what would fail it: a policy that accepts the best response, without a score.
+    ///
+    /// # Errors
+    /// [`StageError::Gate`] with [`GateError::NoScore`].
+    pub fn check(&self) -> Result<(), StageError> {
+        match self.policy.exhaustion {
+            Exhaustion::AcceptBest if !self.validators.has_score() => {
+                Err(StageError::Gate { stage: self.stage.clone(), source: GateError::NoScore })
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 #[async_trait]
@@ -113,7 +127,9 @@ impl<S: State> Node<S> for GateNode<S> {
             .await
             .map_err(|source| StageError::Gate { stage: self.stage.clone(), source }.fatal())?;
         match decision {
-            Decision::Accept { response, modified, .. } => self.accept(&ctx, book, *response, modified).await,
+            Decision::Accept { response, modified, best, .. } => {
+                self.accept(&ctx, book, *response, modified, best).await
+            }
             Decision::Retry { feedback, backoff, attempt, max, is_last } => {
                 let (stage, mode) = (self.stage.clone(), self.policy.feedback);
                 let correction = Correction { stage, feedback, mode, attempt, max, is_last };

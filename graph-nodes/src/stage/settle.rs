@@ -6,7 +6,9 @@ use graph_engine::{Ctx, Log, Name, NodeError, Outcome, State};
 use serde_json::Value;
 
 use super::{Accepted, Correction, Draft, GateBook, GateNode, Held, RoundEnd, StageError, StageEvent};
-use crate::gate::{Attempt, Code, ExhaustedBy, FeedbackMode, GateFailure, ModelOutcome, ModelResult, Modification};
+use crate::gate::{
+    Attempt, BestOf, Code, ExhaustedBy, FeedbackMode, GateFailure, ModelOutcome, ModelResult, Modification,
+};
 use crate::model::Response;
 
 /// Where a round goes instead of an acceptance.
@@ -43,12 +45,16 @@ impl<S: State> GateNode<S> {
         mut book: GateBook,
         response: Response,
         modified: Option<Modification>,
+        best: Option<BestOf>,
     ) -> Result<Outcome<S>, NodeError> {
         let mut update = S::Update::default();
         let stage = || self.stage.clone();
-        book.close(&self.stage, RoundEnd::Accepted);
+        book.close(&self.stage, best.clone().map_or(RoundEnd::Accepted, RoundEnd::AcceptedBest));
         self.seat.book.put(&mut update, book);
         if ctx.is_observed() {
+            if let Some(best) = best {
+                ctx.emit(StageEvent::AcceptedBest { stage: stage(), best }).await?;
+            }
             if let Some(modification) = modified {
                 ctx.emit(StageEvent::Modified { stage: stage(), modification }).await?;
             }

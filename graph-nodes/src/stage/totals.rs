@@ -64,7 +64,7 @@ impl StageTotals {
     pub(super) fn add(&mut self, ledger: &GateLedger, end: Option<&RoundEnd>) {
         let accepted = ledger.attempts.iter().filter(|attempt| attempt.outcome == AttemptOutcome::Accepted).count();
         self.rounds = self.rounds.saturating_add(1);
-        self.accepted_rounds += u32::from(matches!(end, Some(RoundEnd::Accepted)));
+        self.accepted_rounds += u32::from(matches!(end, Some(RoundEnd::Accepted | RoundEnd::AcceptedBest(_))));
         self.attempts = self.attempts.saturating_add(ledger.started());
         self.finished = self.finished.saturating_add(ledger.finished());
         self.accepted_attempts = self.accepted_attempts.saturating_add(u32::try_from(accepted).unwrap_or(u32::MAX));

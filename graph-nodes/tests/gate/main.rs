@@ -1,5 +1,6 @@
 //! The acceptance gate, driven by a small loop on tokio's paused clock.
 
+mod best;
 mod driver;
 mod errors;
 mod feedback;

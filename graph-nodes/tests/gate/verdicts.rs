@@ -123,7 +123,7 @@ async fn g28_a_modified_response_is_what_is_stored() {
             _ => Verdict::retry("not_trimmed", "no"),
         });
     let run = run(&attempts(3), &validators, [Turn::text(" hello ")]).await;
-    let Decision::Accept { response, note, modified: Some(modified) } = run.decision() else { panic!("modified") };
+    let Decision::Accept { response, note, modified: Some(modified), .. } = run.decision() else { panic!("modified") };
     assert_eq!((response.text.as_str(), note.as_deref()), ("hello", Some("trimmed")));
     assert_ne!(modified.before, modified.after);
     assert_eq!(run.ledger.attempts[0].modified.as_ref(), Some(modified));

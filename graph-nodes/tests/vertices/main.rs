@@ -1,6 +1,7 @@
 //! The vertices of a stage: alone, and as whole graphs with scripted models on tokio's paused clock.
 
 mod agent;
+mod best;
 mod book;
 mod durable;
 mod gate;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use graph_engine::testing::node_once;
 use graph_engine::{Graph, IntoNode, Log, NodeError, START, State};
-use graph_nodes::gate::{GatePolicy, ModelOutcome, Validators, Verdict};
+use graph_nodes::gate::{Exhaustion, GatePolicy, ModelOutcome, Validators, Verdict};
 use graph_nodes::message::{CallStatus, Message, ToolCall};
 use graph_nodes::model::{ChatModel, ModelError, Response, ScriptedModel, Turn};
 use graph_nodes::stage::{AgentNode, Draft, GateBook, GateNode, Held, Seat, StageError, ToolsNode};
@@ -210,6 +210,7 @@ pub(crate) async fn section() -> Section {
     let broken = Desk { history: [Message::tool("c9", "late")].into_iter().collect(), ..Desk::default() };
     let exhausted = stage(|| Verdict::retry("impolite", "say please"), policy()).await;
     let budget = alone(gate(policy().with_token_budget(500)), good()).await;
+    let unscored = alone(gate(policy().with_exhaustion(Exhaustion::AcceptBest)), good()).await;
     let no_draft = alone(gate(policy()), Desk::default()).await;
     let other_stage = alone(vertex(), drafted("present", called([]))).await;
     let judged = alone(gate(policy()), drafted("explore", called([]))).await;
@@ -241,6 +242,7 @@ pub(crate) async fn section() -> Section {
             ),
             entry(&budget, "The reason behind the colon is a `GateError`."),
             Entry::variant("GateError", budget.inside(), "Many providers report tokens of streams only when asked to."),
+            Entry::variant("GateError", unscored.inside(), "`GateNode::check` finds it before the first turn."),
             entry(
                 &stage(|| Verdict::escalate("human", "angry", "the guest is angry"), policy()).await,
                 "A validator, a refusal (`blocked`) or `Exhaustion::Escalate` named an edge that the gate \
