@@ -2,7 +2,8 @@
 //! ratio of each pair, the median of nine.
 //!
 //! ```text
-//! cargo bench -p behaviour-tests
+//! cargo bench -p behaviour-tests             all rows
+//! cargo bench -p behaviour-tests -- loop     rows whose name contains `loop`
 //! ```
 
 use std::sync::Arc;
@@ -174,11 +175,14 @@ fn median(mut values: Vec<f64>) -> f64 {
 }
 
 fn row(name: &str, unit: &str, units: u64, mut limit: impl FnMut(), mut engine: impl FnMut()) {
+    let mut wanted = std::env::args().skip(1).filter(|arg| !arg.starts_with("--")).peekable();
+    if wanted.peek().is_some() && !wanted.any(|part| name.contains(&part)) {
+        return;
+    }
     limit();
     engine();
-    let pairs: Vec<(f64, f64)> = (0..PAIRS)
-        .map(|_| (cpu(&mut limit).as_nanos() as f64, cpu(&mut engine).as_nanos() as f64))
-        .collect();
+    let pairs: Vec<(f64, f64)> =
+        (0..PAIRS).map(|_| (cpu(&mut limit).as_nanos() as f64, cpu(&mut engine).as_nanos() as f64)).collect();
     let per_unit = |values: Vec<f64>| median(values) / units as f64;
     let limit = per_unit(pairs.iter().map(|(limit, _)| *limit).collect());
     let engine = per_unit(pairs.iter().map(|(_, engine)| *engine).collect());
@@ -214,7 +218,19 @@ fn main() {
     let limit = times(100, || bare_sequence(rt, &many, 1_000));
     row("2 chain_run:1000, node that borrows", "super-step", 100_000, limit, times(100, || turn(rt, &runner)));
     let runner = fan(1_000, Parallel::Joined);
-    row("5 fanout:1000, joined", "branch", 100_000, times(100, || bare_joined(rt, 1_000)), times(100, || turn(rt, &runner)));
+    row(
+        "5 fanout:1000, joined",
+        "branch",
+        100_000,
+        times(100, || bare_joined(rt, 1_000)),
+        times(100, || turn(rt, &runner)),
+    );
     let runner = fan(1_000, Parallel::Spawned);
-    row("5 fanout:1000, spawned", "branch", 100_000, times(100, || bare_spawned(rt, 1_000)), times(100, || turn(rt, &runner)));
+    row(
+        "5 fanout:1000, spawned",
+        "branch",
+        100_000,
+        times(100, || bare_spawned(rt, 1_000)),
+        times(100, || turn(rt, &runner)),
+    );
 }

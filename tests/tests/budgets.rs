@@ -3,6 +3,9 @@
 //! The counts are of the second turn of a warm runner minus those of a turn of half the length, so that what a turn
 //! costs once doesn't hide in them.
 
+use std::future::IntoFuture;
+use std::task::{Context, Poll, Waker};
+
 use allocation_counter::measure;
 use async_trait::async_trait;
 use graph_engine::{
@@ -58,7 +61,7 @@ fn runtime() -> Runtime {
 }
 
 fn looping(steps: u64) -> Graph<Plain> {
-    let again = move |plain: &Plain| if plain.ticks % steps == 0 { Again::End } else { Again::Tick };
+    let again = move |plain: &Plain| if plain.ticks.is_multiple_of(steps) { Again::End } else { Again::Tick };
     Graph::builder("loop").node("tick", Tick).edge(START, "tick").route("tick", again).compile().expect("compiles")
 }
 
@@ -87,7 +90,6 @@ fn a_sequential_super_step_allocates_once() {
         let runner = looping(steps).runner().step_limit(steps + 1);
         allocations(&runtime, &runner, Plain::update)
     });
-    println!("{cost} allocations a super-step");
     assert!(cost <= 1.01, "{cost} allocations a super-step");
 }
 
@@ -98,7 +100,6 @@ fn with_the_memory_store_it_allocates_twice() {
         let runner = looping(steps).runner().step_limit(steps + 1).store(MemoryStore::new());
         allocations(&runtime, &runner, Plain::update)
     });
-    println!("{cost} allocations a super-step with a store");
     assert!(cost <= 2.05, "{cost} allocations a super-step");
 }
 
@@ -144,7 +145,6 @@ fn a_branch_of_a_wide_fan_out_allocates_three_times() {
             let runner = fan(width).runner().parallel(parallel);
             allocations(&runtime, &runner, || Count::update().ticks(0))
         });
-        println!("{cost} allocations a branch, {parallel:?}");
         assert!(cost <= 3.1, "{cost} allocations a branch, {parallel:?}");
     }
 }
@@ -155,4 +155,14 @@ fn the_frequent_values_are_small() {
     assert_eq!(size_of::<Next<Again>>(), 16);
     assert_eq!(size_of::<NodeError>(), 8);
     assert_eq!(size_of::<graph_engine::Name>(), 16);
+}
+
+#[test]
+fn one_active_task_is_awaited_in_place() {
+    // Without a runtime a spawn would panic, and a turn that waits for nobody is over at its first poll.
+    let runner = looping(1_000).runner().step_limit(1_001).store(MemoryStore::new());
+    let mut turn = runner.thread("t").run(Plain::update()).into_future();
+    let mut context = Context::from_waker(Waker::noop());
+    let Poll::Ready(end) = turn.as_mut().poll(&mut context) else { panic!("the turn waits") };
+    assert_eq!(end.expect("it ends").report.steps, 1_000);
 }

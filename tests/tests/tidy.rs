@@ -184,7 +184,11 @@ fn the_engine_stays_light() {
         .expect("cargo runs");
     assert!(tree.status.success(), "{}", String::from_utf8_lossy(&tree.stderr));
     let text = String::from_utf8_lossy(&tree.stdout);
-    let mut crates: Vec<&str> = text.lines().filter_map(|line| line.split_once(" (").or(Some((line, "")))).map(|(name, _)| name.trim()).collect();
+    let mut crates: Vec<&str> = text
+        .lines()
+        .filter_map(|line| line.split_once(" (").or(Some((line, ""))))
+        .map(|(name, _)| name.trim())
+        .collect();
     crates.sort_unstable();
     crates.dedup();
     let foreign: Vec<_> = crates.iter().filter(|name| !name.starts_with("graph-engine")).collect();
