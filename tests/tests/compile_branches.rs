@@ -52,8 +52,8 @@ fn g010_write_conflicts() {
     let two = || writing(writing(graph(), "a"), "b").edge(START, "a");
     assert_eq!(
         findings(two().edge(START, "b")),
-        ["error[G010]: `a` and `b` both start after `__start__` and write `city` in the same super-step (let one of \
-             them write it, give the field a merge rule, or put one after the other)"]
+        ["error[G010]: `a` and `b` both start after `START` and write `city` in the same super-step (let one of them \
+          write it, give the field a merge rule, or put one after the other)"]
     );
     assert_eq!(findings(two().edge("a", "b")), none(), "one after the other");
     let appends =
@@ -85,8 +85,8 @@ fn g101_overlapping_writers() {
         writing(writing(graph(), "a"), "c").node("b", note("b")).edge(START, "a").edge(START, "b").edge("b", "c");
     assert_eq!(
         findings(uneven),
-        ["warning[G101]: `a` and `c` both start after `__start__` and write `city` in parallel branches (let one of \
-             them write it, give the field a merge rule, or put one after the other)"]
+        ["warning[G101]: `a` and `c` both start after `START` and write `city` in parallel branches (let one of them \
+          write it, give the field a merge rule, or put one after the other)"]
     );
     async fn each(_: In<u32>) -> TripUpdate {
         Trip::update().city("Oslo")
@@ -112,10 +112,8 @@ fn g102_uneven_fan_in() {
         |builder: Builder<Trip>| builder.node("b", note("b")).node("c", note("c")).edge(START, "b").edge("c", END);
     assert_eq!(
         findings(long(begun()).edge("a", "c").edge("b", "b2").node("b2", note("b2")).edge("b2", "c")),
-        [
-            "warning[G102]: branches from `__start__` reach `c` after 2 and 3 super-steps, so it runs 2 times (use `join` \
-             to wait for all branches)"
-        ]
+        ["warning[G102]: branches from `START` reach `c` after 2 and 3 super-steps, so it runs 2 times (use `join` \
+             to wait for all branches)"]
     );
     assert_eq!(findings(long(begun()).edge("a", "c").edge("b", "c")), none(), "equal branches are one task");
     let joined = long(begun()).node("b2", note("b2")).edge("b", "b2").join(["a", "b2"], "c");
@@ -143,8 +141,10 @@ fn g104_two_replies() {
     let both = graph().node("a", reply).node("b", reply).edge("a", END).edge("b", END).edge(START, "a");
     assert_eq!(
         findings(both.edge(START, "b")),
-        ["warning[G104]: `a` and `b` are in different branches from `__start__` and can both reply (the caller gets \
-             both, ordered by step and task; reply in one of them)"]
+        [
+            "warning[G104]: `a` and `b` are in different branches from `START` and can both reply (the caller gets both, \
+          ordered by step and task; reply in one of them)"
+        ]
     );
     let chain = graph().node("a", reply).node("b", reply).edge("a", "b").edge("b", END).edge(START, "a");
     assert_eq!(findings(chain), none());

@@ -54,7 +54,8 @@ fn g001_duplicate_names() {
 fn g002_reserved_names() {
     let named = |name: &'static str| graph().node(name, note("n")).edge(START, name).edge(name, END);
     let help = "names are not empty and don't begin with `__`, which is kept for the engine";
-    for name in ["", "__x", "__"] {
+    assert_eq!(findings(named("")), [format!("error[G002]: a node has an empty name ({help})")]);
+    for name in ["__x", "__"] {
         assert_eq!(findings(named(name)), [format!("error[G002]: `{name}` can't be the name of a node ({help})")]);
     }
     for name in ["_", "_x", "x__", "end", " ", "ü", "start"] {
@@ -180,7 +181,7 @@ fn g006_dead_joins() {
     let found = findings(lost);
     assert_eq!(
         found[1],
-        format!("error[G006]: the join to `x` never fires, because it waits for `lost`, which never run {help}")
+        format!("error[G006]: the join to `x` never fires, because it waits for `lost`, which never runs {help}")
     );
     assert_eq!(
         findings(x(fine()).join([START, "a"], "x")),
@@ -257,13 +258,15 @@ fn g009_payload_mismatch() {
     let wants = || graph().node("wants", wants).edge("wants", END);
     assert_eq!(
         findings(wants().edge(START, "wants")),
-        ["error[G009]: `__start__` leads to `wants` without a payload, but `wants` asks for a `u32` (send it with \
-             `fan_out`, by a route variant that carries the value)"]
+        ["error[G009]: `START` leads to `wants` without a payload, but `wants` asks for a `u32` (send it with \
+          `fan_out`, by a route variant that carries the value)"]
     );
     assert_eq!(
         findings(wants().route(START, |_: &Trip| PayText::Wants("1".into()))),
-        ["error[G009]: `__start__` sends a `alloc::string::String` to `wants`, which asks for a `u32` (make both the \
-             same type)"]
+        [
+            "error[G009]: `START` sends a `alloc::string::String` to `wants`, which asks for a `u32` (make both the same \
+          type)"
+        ]
     );
     assert_eq!(findings(wants().route(START, |_: &Trip| Pay::Wants(1))), none());
     // A node may ignore what it is sent.
@@ -292,7 +295,7 @@ fn g009_a_stay_keeps_the_payload_only_outside_of_clusters() {
 fn g011_duplicate_edges() {
     assert_eq!(
         findings(fine().edge("a", END)),
-        ["error[G011]: the edge from `a` to `__end__` is declared twice (remove one of them)"]
+        ["error[G011]: the edge from `a` to `END` is declared twice (remove one of them)"]
     );
     let x = fine().node("x", note("x")).edge("x", END);
     assert_eq!(
@@ -351,7 +354,7 @@ fn g014_double_retries() {
     let retry = Retry::fixed(2, Duration::ZERO);
     assert_eq!(
         findings(agent(graph().node("a", Agent.retry(retry.clone())))),
-        ["error[G014]: `a` has a retry policy, but its gate retries (remove `.retry(..)`)"]
+        ["error[G014]: `a` has a retry policy, but its gate retries (remove `.retry(..)` from it)"]
     );
     assert_eq!(findings(agent(graph().node("a", Agent))), none());
     assert_eq!(findings(agent(graph().node("a", note("a").retry(retry)))), none());

@@ -189,8 +189,10 @@ async fn arrivals_of_two_joins_to_one_node_are_stored_apart() {
     assert_eq!(whole.state.log.iter().filter(|name| *name == "x").count(), 2);
     let cut = graph(1);
     let mut turn = cut.run(Trip::update()).await;
-    while turn.is_err() {
-        turn = cut.proceed().await;
+    for _ in 0..10 {
+        if turn.is_err() {
+            turn = cut.proceed().await;
+        }
     }
     assert_eq!(turn.unwrap().state.log, whole.state.log);
 }

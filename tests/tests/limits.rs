@@ -32,7 +32,7 @@ async fn a_turn_may_make_exactly_100_super_steps() {
     let error = times(101).runner().thread("t").run(Trip::update()).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "thread `t`: no end after 100 super-steps of this turn (super-step 100); next would be `again`; raise the \
+        "thread `t`, super-step 100: the turn has not ended after 100 super-steps; next would be `again`; raise the \
          limit with `Runner::step_limit`; the state of this turn is lost, because the runner has no store"
     );
     assert_eq!(error.report.steps, 100);

@@ -110,7 +110,8 @@ async fn a_payload_of_another_type_is_a_fatal_failure_that_names_both() {
     let error = mismatch(|| Some("text")).runner().thread("t").run(Trip::update()).await.unwrap_err();
     assert_eq!(
         error.failures()[0].to_string(),
-        "`each` (task 1.0) failed after 1 attempt: the payload is a `&str`, but the node asks for a `u32`"
+        "`each` (task 1.0) failed after 1 attempt: the payload has type `&str`, but the node asks for type `u32`; \
+         make both the same"
     );
     assert_eq!(error.failures()[0].kind, FaultKind::Fatal);
 }
@@ -134,8 +135,8 @@ async fn a_stored_payload_that_cannot_be_read_is_a_fatal_failure() {
     let error = thread.proceed().await.unwrap_err();
     assert_eq!(
         error.failures()[0].to_string(),
-        "`each` (task 1.0) failed after 1 attempt: the stored payload is not a `u32`: invalid type: string \"text\", \
-         expected u32 at line 1 column 6"
+        "`each` (task 1.0) failed after 1 attempt: the stored payload has not the type `u32`: invalid type: string \
+         \"text\", expected u32 at line 1 column 6"
     );
 }
 

@@ -149,3 +149,24 @@ async fn another_runner_over_the_same_store_can_proceed() {
     let end = graph.runner().store(store).thread("t").proceed().await.unwrap();
     assert_eq!(end.state.log, ["x", "a", "b", "c"]);
 }
+
+#[tokio::test]
+async fn a_transient_field_of_the_initial_state_is_default_on_every_run_and_proceed() {
+    let runs = Runs::new();
+    let read = {
+        let runs = runs.clone();
+        move |trip: Snap<Trip>| {
+            let seen = format!("{} draft {:?}", trip.city, trip.draft);
+            std::future::ready(match runs.hit("n") {
+                0 => Err(graph_engine::NodeError::from(seen)),
+                _ => Ok(Trip::update().log([seen])),
+            })
+        }
+    };
+    let initial = Trip { city: "Oslo".into(), draft: "from the start".into(), ..Trip::default() };
+    let graph = Graph::starting_from("g", initial).node("read", read).edge(START, "read").compile().unwrap();
+    let thread = graph.runner().store(MemoryStore::new()).thread("t");
+    let error = thread.run(Trip::update()).await.unwrap_err();
+    assert_eq!(error.failures()[0].source.to_string(), "Oslo draft \"\"");
+    assert_eq!(thread.proceed().await.unwrap().state.log, ["Oslo draft \"\""]);
+}

@@ -45,8 +45,8 @@ async fn a_missing_resource_is_an_error_before_anything_runs() {
     let error = thread.run(Trip::update()).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "thread `t`: node `who` asks for a `resources::Tenant`, which nobody provides; call `Runner::provide` or \
-         `Turn::with`"
+        "thread `t`: node `who` asks for a resource of type `resources::Tenant`, which nobody provides; call \
+         `Runner::provide` or `Turn::with`"
     );
     assert!(matches!(*error.error, RunError::MissingResource { .. }));
     assert_eq!((runs.count("first"), error.report.steps), (0, 0));
@@ -113,7 +113,8 @@ async fn trait_objects_and_shared_values_are_resources() {
     let error = runner.thread("t").run(Trip::update()).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "thread `t`: node `greet` asks for a `str`, which nobody provides; call `Runner::provide` or `Turn::with`"
+        "thread `t`: node `greet` asks for a resource of type `str`, which nobody provides; call `Runner::provide` or \
+         `Turn::with`"
     );
     let error = graph.runner().provide(Tenant("x")).provide(Shop(1)).thread("t").run(Trip::update()).await.unwrap_err();
     assert!(error.to_string().contains("`dyn resources::Greet`"), "{error}");

@@ -201,8 +201,8 @@ async fn a_router_that_chooses_nothing_is_an_error() {
     let error = graph.runner().thread("t").run(Trip::update()).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "thread `t`, super-step 0: the router of `n` failed: it chose nothing; return a target, or END; the \
-         state of this turn is lost, because the runner has no store"
+        "thread `t`, super-step 0: the router of `n` failed: it chose nothing; return a variant, `#[route(end)]` \
+         marks one that ends the branch; the state of this turn is lost, because the runner has no store"
     );
 }
 
@@ -276,8 +276,8 @@ async fn an_undeclared_target_fails_the_task_that_sent_it() {
     let error = thread.run(Trip::update()).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "thread `t`, super-step 0: `n` (task 0.0) failed after 1 attempt: it goes to `y`, a target that it doesn't \
-         declare; its declared targets are `x`; `proceed` runs only what failed, `abandon` drops it"
+        "thread `t`, super-step 0: `n` (task 0.0) failed after 1 attempt: it goes to `y`, which it doesn't declare; \
+         its declared targets are `x`; `proceed` runs only what failed, `abandon` drops it"
     );
     assert_eq!(thread.state().await.unwrap().state.log, [""; 0], "nothing of the step is applied");
 }
@@ -291,7 +291,8 @@ async fn an_unknown_target_fails_the_task_that_sent_it() {
     let error = graph.runner().thread("t").run(Trip::update()).await.unwrap_err();
     assert_eq!(
         error.failures()[0].to_string(),
-        "`n` (task 0.0) failed after 1 attempt: it goes to `nowhere`, a target that is no node; its declared targets are none"
+        "`n` (task 0.0) failed after 1 attempt: it goes to `nowhere`, which is no node; it declares no targets, add \
+         them to its route"
     );
 }
 

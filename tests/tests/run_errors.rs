@@ -22,35 +22,36 @@ fn every_error() -> Vec<(RunError, &'static str, Option<&'static str>)> {
                 field: "city".into(),
                 tasks: vec![task("a", 0), task("b", 1)],
             },
-            "thread `guest-7`, super-step 3: field `city` was written by `a` (task 3.0) and `b` (task 3.1); nothing of \
-             the step was applied. let one node write it, or give the field a merge rule such as `#[state(append)]`",
+            "thread `guest-7`, super-step 3: field `city` was written by `a` (task 3.0) and `b` (task 3.1); nothing \
+             of the step was applied; let one node write it, or give the field a merge rule such as \
+             `#[state(append)]`",
             Some("`proceed` runs exactly these tasks again"),
         ),
         (
-            RunError::Router { thread: thread(), step: 3, node: "a".into(), source: "no idea".into() },
+            RunError::Router { thread: thread(), step: 3, node: "a".into(), cause: "no idea".into() },
             "thread `guest-7`, super-step 3: the router of `a` failed: no idea",
             Some("the step's updates are kept, `proceed` only routes again"),
         ),
         (
-            RunError::Merge { thread: thread(), step: 3, source: "13".into() },
+            RunError::Merge { thread: thread(), step: 3, cause: "13".into() },
             "thread `guest-7`, super-step 3: merging failed: 13; nothing of the step was applied",
             Some("`proceed` runs the step again from the last checkpoint"),
         ),
         (
-            RunError::Input { thread: thread(), source: "13".into() },
+            RunError::Input { thread: thread(), cause: "13".into() },
             "thread `guest-7`: the input was refused: 13; nothing of it was kept, correct it and send it again",
             None,
         ),
         (
-            RunError::Entry { thread: thread(), source: "no idea".into() },
+            RunError::Entry { thread: thread(), cause: "no idea".into() },
             "thread `guest-7`: the router of START failed: no idea; nothing of the input was kept, send it again once \
              the router can decide",
             None,
         ),
         (
             RunError::StepLimit { thread: thread(), limit: 100, step: 103, pending: vec!["a".into(), "b".into()] },
-            "thread `guest-7`: no end after 100 super-steps of this turn (super-step 103); next would be `a`, `b`; raise \
-             the limit with `Runner::step_limit`",
+            "thread `guest-7`, super-step 103: the turn has not ended after 100 super-steps; next would be `a`, `b`; \
+             raise the limit with `Runner::step_limit`",
             Some("`proceed` goes on with a new count"),
         ),
         (
@@ -85,23 +86,24 @@ fn every_error() -> Vec<(RunError, &'static str, Option<&'static str>)> {
         ),
         (
             RunError::MissingResource { thread: thread(), node: "a".into(), resource: "shop::Catalogue" },
-            "thread `guest-7`: node `a` asks for a `shop::Catalogue`, which nobody provides; call `Runner::provide` or \
-             `Turn::with`",
+            "thread `guest-7`: node `a` asks for a resource of type `shop::Catalogue`, which nobody provides; call \
+             `Runner::provide` or `Turn::with`",
             None,
         ),
         (
-            RunError::Encode { thread: thread(), step: 3, source: not_finite() },
+            RunError::Encode { thread: thread(), step: 3, cause: not_finite() },
             "thread `guest-7`, super-step 3: field `price` holds a float that is not finite (inf), which JSON can't \
-             store; the last checkpoint is intact",
+             store; use an `Option`, or mark the field `#[state(transient)]`; the last checkpoint is intact",
             None,
         ),
         (
             RunError::Restore { thread: thread(), why: "checkpoint 7 has format 9".into() },
-            "thread `guest-7`: its checkpoint doesn't fit this graph: checkpoint 7 has format 9",
+            "thread `guest-7`: its checkpoint doesn't fit this graph: checkpoint 7 has format 9; use the graph and \
+             state that made it, or `delete` the thread",
             None,
         ),
         (
-            RunError::Store { thread: thread(), source: StoreError::unavailable("no route") },
+            RunError::Store { thread: thread(), cause: StoreError::unavailable("no route") },
             "thread `guest-7`: the checkpoint store is unavailable: no route; repeating the call is harmless",
             None,
         ),
@@ -137,8 +139,7 @@ fn every_text_begins_with_the_thread_and_has_no_full_stop() {
     for (error, text, _) in every_error() {
         assert!(text.starts_with("thread `guest-7`"), "{text}");
         assert!(!text.ends_with('.'), "{text}");
-        let foreign = matches!(error, RunError::Router { .. } | RunError::Merge { .. } | RunError::Store { .. });
-        assert!(!foreign || error.source().is_some(), "{text}: what another one said is its source");
+        assert!(error.source().is_none(), "{text}: what another one said is part of the text, and is said once");
     }
 }
 
@@ -174,8 +175,7 @@ async fn a_failed_turn_is_a_standard_error_with_its_report() {
     let store = TestStore::new();
     store.fail_commit_after(0);
     let error = failing().runner().store(store).thread("t").run(Trip::update()).await.unwrap_err();
-    let source = error.source().expect("what the store said").to_string();
-    assert_eq!(source, "the checkpoint store is unavailable: the disk is gone; repeating the call is harmless");
+    assert!(matches!(&*error, RunError::Store { cause: StoreError::Unavailable { .. }, .. }), "{error}");
 }
 
 #[test]
@@ -196,10 +196,11 @@ fn codec_errors_name_the_field() {
     }
     assert_eq!(
         decode(1_u32, "\"x\""),
-        "field `city` can't be read from JSON: invalid type: string \"x\", expected u32 at line 1 column 3"
+        "field `city` can't be read from JSON: invalid type: string \"x\", expected u32 at line 1 column 3; its type \
+         changed since it was stored"
     );
     let unknown = Trip::default().decode_update(b"{\"nothing\":1}").unwrap_err();
-    assert_eq!(unknown.to_string(), "the state has no field `nothing`");
+    assert_eq!(unknown.to_string(), "the stored update writes field `nothing`, which the state doesn't have any more");
 }
 
 #[test]

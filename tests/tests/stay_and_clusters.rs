@@ -376,7 +376,8 @@ async fn feedback_of_another_type_is_a_fatal_failure_that_says_so() {
     let error = graph.runner().thread("t").run(Trip::update()).await.unwrap_err();
     assert_eq!(
         error.failures()[0].to_string(),
-        "`n` (task 1.0) failed after 1 attempt: the feedback is not a `u32`: invalid type: string \"text\", expected u32"
+        "`n` (task 1.0) failed after 1 attempt: the feedback has not the type `u32`: invalid type: string \"text\", \
+         expected u32; read it as the type that `stay` was given"
     );
     assert!(error.failures()[0].kind == graph_engine::FaultKind::Fatal);
 }

@@ -561,7 +561,11 @@ fn the_texts_of_store_errors() {
         StoreError::conflict("t", "the head moved").to_string(),
         "thread `t` was changed by another writer (the head moved); load it again and repeat the turn"
     );
-    assert_eq!(StoreError::corrupt("t", "row 3").to_string(), "the checkpoints of thread `t` are corrupt: row 3");
+    assert_eq!(
+        StoreError::corrupt("t", "row 3").to_string(),
+        "the checkpoints of thread `t` are corrupt: row 3; read an older one with \
+                                         `state_at`, restore a backup or `delete` the thread"
+    );
     assert_eq!(
         StoreError::unavailable("no route").to_string(),
         "the checkpoint store is unavailable: no route; repeating the call is harmless"

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use behaviour_tests::{Alive, Trip, note};
 use futures_util::StreamExt;
-use graph_engine::{Ctx, EventKind, Graph, Mode, NodeError, RunError, START, Slow, StreamOptions, Thread};
+use graph_engine::{Ctx, EventKind, Graph, Mode, NodeError, RunError, START, Slow, Status, StreamOptions, Thread};
 use tokio::time::Instant;
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -171,6 +171,46 @@ async fn dropping_a_stream_cancels_and_dropping_its_end_does_too() {
     assert_eq!(alive.count(), 0, "whoever waits for the end and gives up cancels too");
     let ended = tokio::time::timeout(SECOND, thread.run(Trip::update()).into_future()).await;
     assert!(ended.is_err(), "the thread is free again");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cancelled_turn_cuts_off_a_reader_that_never_reads() {
+    let graph = Graph::<Trip>::builder("g")
+        .node("chat", |ctx: Ctx| async move {
+            ctx.token("1").await;
+            ctx.token("2").await;
+            std::future::pending::<()>().await;
+        })
+        .edge(START, "chat")
+        .compile()
+        .unwrap();
+    let mut turn = graph.runner().thread("t").run(Trip::update()).cancel_on(tokio::time::sleep(SECOND));
+    let reader = turn.reader(tokens(2, Slow::Block));
+    let begin = Instant::now();
+    assert_eq!(turn.await.unwrap().status, Status::Cancelled);
+    assert_eq!(begin.elapsed(), SECOND);
+    let events: Vec<_> = reader.map(|event| event.kind.to_string()).collect().await;
+    assert_eq!(events, ["started", "token \"1\""], "it was cut off, so there is no end");
+}
+
+#[tokio::test(start_paused = true)]
+async fn nobody_observes_once_the_last_reader_left() {
+    let node = |ctx: Ctx| async move {
+        tokio::time::sleep(SECOND).await;
+        Trip::update().log([ctx.is_observed().to_string()])
+    };
+    let graph = Graph::<Trip>::builder("g").node("n", node).edge(START, "n").compile().unwrap();
+    for (readers, observed) in [(1, "false"), (2, "true")] {
+        let mut turn = graph.runner().thread("t").run(Trip::update());
+        let mut leaves = turn.reader(StreamOptions::default());
+        let stays = (readers == 2).then(|| turn.reader(StreamOptions::default()));
+        let leave = async move {
+            leaves.next().await.unwrap();
+        };
+        let (end, ()) = futures_util::future::join(turn.into_future(), leave).await;
+        assert_eq!(end.unwrap().state.log, [observed]);
+        drop(stays);
+    }
 }
 
 #[tokio::test(start_paused = true)]

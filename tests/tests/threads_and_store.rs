@@ -131,9 +131,7 @@ async fn a_writer_that_was_overtaken_is_fenced_and_nothing_is_mixed() {
     thread.abandon().await.unwrap();
     let second = tokio::spawn(thread.run(input("two")).into_future());
     let error = first.await.unwrap().unwrap_err();
-    let RunError::Store { source: StoreError::Conflict { thread: fenced, .. }, .. } = &*error else {
-        panic!("{error}")
-    };
+    let RunError::Store { cause: StoreError::Conflict { thread: fenced, .. }, .. } = &*error else { panic!("{error}") };
     assert_eq!(fenced, "t");
     assert_eq!(second.await.unwrap().unwrap().state.log, ["one", "two", "slow", "b"]);
     assert_eq!(thread.state().await.unwrap().state.log, ["one", "two", "slow", "b"]);
@@ -243,10 +241,7 @@ async fn every_earlier_state_can_be_read() {
     }
     let unknown = CheckpointId::derive("t", "", None, "never", 9);
     let error = thread.state_at(Some(unknown)).await.map(|_| ()).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        format!("thread `t`: its checkpoint doesn't fit this graph: checkpoint {unknown} is not stored")
-    );
+    assert_eq!(error.to_string(), format!("thread `t` has no checkpoint {unknown}; `history` lists those that it has"));
 }
 
 #[tokio::test]
@@ -342,8 +337,8 @@ async fn a_state_that_cannot_be_written_is_refused_with_the_field_and_the_last_c
     let error = thread.run(Price::update().price(1.0)).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "thread `t`, super-step 1: field `price` holds a float that is not finite (NaN), which JSON can't store; the \
-         last checkpoint is intact"
+        "thread `t`, super-step 1: field `price` holds a float that is not finite (NaN), which JSON can't store; use \
+         an `Option`, or mark the field `#[state(transient)]`; the last checkpoint is intact"
     );
     assert_eq!(thread.state().await.unwrap().state.price.to_bits(), 1.0_f64.to_bits());
     assert_eq!(thread.proceed().await.unwrap().state.price.to_bits(), 2.5_f64.to_bits());
@@ -378,7 +373,9 @@ async fn a_field_that_is_gone_is_a_warning_and_a_node_that_is_gone_an_error() {
     assert_eq!(end.report.warnings, ["the state has no field `city` any more; what was stored is ignored"]);
     let error = runner.thread("cut").proceed().await.unwrap_err().to_string();
     assert!(error.starts_with("thread `cut`: its checkpoint doesn't fit this graph: checkpoint "), "{error}");
-    assert!(error.ends_with(": node `gone` would run next, but the graph has none of that name"), "{error}");
+    let why = ": node `gone` would run next, but the graph has none of that name; use the graph and state that made it, \
+               or `delete` the thread";
+    assert!(error.ends_with(why), "{error}");
     assert!(runner.thread("cut").state().await.is_err());
 }
 

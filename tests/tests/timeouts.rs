@@ -19,7 +19,11 @@ async fn a_timeout_is_a_failure_at_exactly_its_time() {
     let error = graph.runner().thread("t").run(Trip::update()).await.unwrap_err();
     assert_eq!(begin.elapsed().as_millis(), 1_500);
     let failure = &error.failures()[0];
-    assert_eq!(failure.to_string(), "`n` (task 0.0) failed after 1 attempt: it ran longer than its timeout of 1.5s");
+    assert_eq!(
+        failure.to_string(),
+        "`n` (task 0.0) failed after 1 attempt: it ran longer than its timeout of 1.5s; \
+                                     raise `.timeout(..)` or add `.retry(..)`"
+    );
     assert_eq!(failure.kind, FaultKind::TimedOut);
 }
 

@@ -34,7 +34,7 @@ async fn a_conflict_names_all_tasks_and_applies_nothing() {
     assert_eq!(
         error.to_string(),
         "thread `t`, super-step 0: field `city` was written by `b` (task 0.1) and `c` (task 0.2) and `e` (task 0.4); \
-         nothing of the step was applied. let one node write it, or give the field a merge rule such as \
+         nothing of the step was applied; let one node write it, or give the field a merge rule such as \
          `#[state(append)]`; `proceed` runs exactly these tasks again"
     );
     assert!(matches!(*error.error, RunError::WriteConflict { step: 0, ref tasks, .. } if tasks.len() == 3));
