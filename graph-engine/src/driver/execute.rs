@@ -122,6 +122,10 @@ impl<S: State> Bench<S> {
         let mut timer = timeout.map(|timeout| (timeout, self.seams.clock.sleep(timeout)));
         let mut cancelled = pin!(self.turn.cancel.token().cancelled());
         poll_fn(|cx| {
+            // A node that the cancellation woke, for example out of an `emit`, is stopped and not asked again.
+            if self.turn.cancel.is_cancelled() {
+                return Poll::Ready(None);
+            }
             if let Poll::Ready(ran) = poll_node(future, cx) {
                 return Poll::Ready(Some(ran));
             }
