@@ -166,3 +166,12 @@ fn one_active_task_is_awaited_in_place() {
     let Poll::Ready(end) = turn.as_mut().poll(&mut context) else { panic!("the turn waits") };
     assert_eq!(end.expect("it ends").report.steps, 1_000);
 }
+
+#[test]
+fn several_tasks_run_without_a_runtime_too() {
+    let runner = fan(100).runner().parallel(Parallel::Spawned);
+    let mut turn = runner.thread("t").run(Count::update()).into_future();
+    let mut context = Context::from_waker(Waker::noop());
+    let Poll::Ready(end) = turn.as_mut().poll(&mut context) else { panic!("the turn waits") };
+    assert_eq!(end.expect("it ends").report.tasks, 101);
+}

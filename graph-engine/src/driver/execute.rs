@@ -42,7 +42,7 @@ type Ran<S> = Result<Outcome<S>, NodeError>;
 type NodeFuture<'a, S> = Pin<Box<dyn Future<Output = Ran<S>> + Send + 'a>>;
 
 impl<S: State> Bench<S> {
-    /// The same for a spawned or joined task, which owns what it needs.
+    /// Runs an attempt that is spawned or joined, and so owns what it needs.
     pub(crate) async fn execute_owned(self: Arc<Self>, spec: TaskSpec<S>) -> Ended<S> {
         self.timed(spec).await
     }

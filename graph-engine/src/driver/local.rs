@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
+use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
@@ -109,7 +110,7 @@ impl<S: State> LocalDriver<S> {
             return Ok(batch);
         }
         running.count += batch.tasks.len();
-        match self.parallel {
+        match self.parallel_here() {
             Parallel::Joined => batch.tasks.drain(..).for_each(|spec| running.joined.push(begin(spec))),
             Parallel::Spawned => batch.tasks.drain(..).for_each(|spec| self.spawn(spec, running, begin)),
         }
@@ -134,6 +135,12 @@ impl<S: State> LocalDriver<S> {
             running.handles.0.clear();
         }
         Ok(batch)
+    }
+
+    /// Outside of a tokio runtime nothing can be spawned on it; the tasks then share the caller's.
+    fn parallel_here(&self) -> Parallel {
+        let can_spawn = self.bench.seams.spawn.is_some() || Handle::try_current().is_ok();
+        if can_spawn { self.parallel } else { Parallel::Joined }
     }
 
     fn spawn<F>(&self, spec: TaskSpec<S>, running: &mut Running<S, F>, begin: &impl Fn(TaskSpec<S>) -> F)
