@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Code, GateLedger, GatePolicy};
+use super::{Code, Exhaustion, GateLedger, GatePolicy};
 
 /// Which limit ended the attempts.
 ///
@@ -57,7 +57,7 @@ impl fmt::Display for ExhaustedBy {
 pub struct AttemptInfo {
     /// Its number, from 1; cancelled attempts don't count.
     pub attempt: u32,
-    /// How many there can be.
+    /// How many there can be, one with a fallback model included.
     pub max: u32,
     /// Whether no further one can follow.
     pub is_last: bool,
@@ -66,8 +66,9 @@ pub struct AttemptInfo {
 impl GatePolicy {
     /// Where the next attempt stands.
     pub fn next_attempt(&self, ledger: &GateLedger) -> AttemptInfo {
-        let (attempt, max) = (ledger.finished().saturating_add(1), self.max_attempts.get());
-        AttemptInfo { attempt, max, is_last: attempt >= max }
+        let fallback = u32::from(self.exhaustion == Exhaustion::FallbackModel);
+        let (attempt, max) = (ledger.finished().saturating_add(1), self.max_attempts.get().saturating_add(fallback));
+        AttemptInfo { attempt, max, is_last: attempt >= max || ledger.fallback.is_some() }
     }
 
     /// How long the next call may take; none without a deadline. The caller

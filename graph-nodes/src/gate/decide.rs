@@ -6,8 +6,8 @@ use super::attempt::distinct_codes;
 use super::core_check::core_check;
 use super::review::{Ending, Review, review};
 use super::{
-    Attempt, AttemptOutcome, BestOf, Candidate, Code, Decision, ExhaustedBy, Exhaustion, Fingerprint, GateError,
-    GateFailure, GateLedger, GatePolicy, ModelOutcome, ModelResult, Reason, Validators,
+    Attempt, AttemptOutcome, BestOf, Candidate, Code, Decision, ExhaustedBy, Exhaustion, FallbackUse, Fingerprint,
+    GateError, GateFailure, GateLedger, GatePolicy, ModelOutcome, ModelResult, Reason, Validators,
 };
 use crate::message::Usage;
 use crate::model::Response;
@@ -23,8 +23,9 @@ use crate::panics::guarded;
 /// without a report of tokens; whether it would have been accepted makes no
 /// difference, so that the mistake shows in the first call.
 ///
-/// [`GateError::NoScore`], with nothing counted, when the best response is to
-/// be accepted and there is no score.
+/// [`GateError::NoScore`] when the best response is to be accepted and there is
+/// no score, and [`GateError::SecondFallback`] when the fallback model's attempt
+/// is in the ledger already. The outcome is counted as never judged.
 ///
 /// ```
 /// use graph_nodes::gate::{Decision, GateLedger, GatePolicy, ModelOutcome, Validators, Verdict, decide};
@@ -54,7 +55,12 @@ pub async fn decide<S: ?Sized + Sync + 'static>(
     state: &S,
 ) -> Result<Decision, GateError> {
     if policy.exhaustion == Exhaustion::AcceptBest && !validators.has_score() {
+        ledger.unjudged(&outcome);
         return Err(GateError::NoScore);
+    }
+    if let Some(attempt) = ledger.fallback.as_ref().and_then(|fallback| fallback.attempt) {
+        ledger.unjudged(&outcome);
+        return Err(GateError::SecondFallback { attempt, model: outcome.model });
     }
     let ModelOutcome { result, latency, model, usage } = outcome;
     ledger.elapsed = ledger.elapsed.saturating_add(latency);
@@ -66,7 +72,7 @@ pub async fn decide<S: ?Sized + Sync + 'static>(
         }
         ModelResult::Deadline => {
             call.record(AttemptOutcome::Deadline, vec![reason(Code::DEADLINE, None)]);
-            Ok(call.exhausted(ExhaustedBy::Deadline, Code::DEADLINE, "the time is over".to_owned()))
+            Ok(call.exhausted(ExhaustedBy::Deadline, Code::DEADLINE, None, "the time is over".to_owned()))
         }
         ModelResult::Error { code, message, retryable, retry_after } => {
             call.record(AttemptOutcome::Failed, vec![reason(code.clone(), Some(message.clone()))]);
@@ -198,25 +204,45 @@ impl Call<'_> {
         at_least: Duration,
         repeated: bool,
     ) -> Decision {
+        if let Some(FallbackUse { by, .. }) = &self.ledger.fallback {
+            return self.fail(by.clone());
+        }
         let backoff = self.policy.backoff.after(self.ledger.finished()).max(at_least);
         let limit = self.policy.exhausted(self.ledger, codes, backoff);
         if let Some(by) = limit.or_else(|| repeated.then_some(ExhaustedBy::NoProgress)) {
             let code = codes.first().cloned().unwrap_or(Code::INVOCATION);
-            return self.exhausted(by, code, reason);
+            return self.exhausted(by, code, feedback, reason);
         }
         self.ledger.elapsed = self.ledger.elapsed.saturating_add(backoff);
         let next = self.policy.next_attempt(self.ledger);
         Decision::Retry { feedback, backoff, attempt: next.attempt, max: next.max, is_last: next.is_last }
     }
 
-    fn exhausted(&mut self, by: ExhaustedBy, code: Code, reason: String) -> Decision {
+    fn exhausted(&mut self, by: ExhaustedBy, code: Code, feedback: Option<String>, reason: String) -> Decision {
+        // What is said of the fallback model's response is final.
+        if let Some(FallbackUse { by, .. }) = &self.ledger.fallback {
+            return self.fail(by.clone());
+        }
         match &self.policy.exhaustion {
             Exhaustion::Escalate(edge) => Decision::Escalate { edge: edge.clone(), code, reason, exhausted: Some(by) },
             Exhaustion::AcceptBest => match self.ledger.accept_best() {
                 Some(best) => accept_best(best, by),
                 None => self.fail(by),
             },
-            Exhaustion::Fail => self.fail(by),
+            Exhaustion::FallbackModel if self.has_time(&by) => {
+                self.ledger.fallback = Some(FallbackUse { by: by.clone(), attempt: None });
+                let next = self.policy.next_attempt(self.ledger);
+                Decision::Fallback { feedback, by, attempt: next.attempt, max: next.max }
+            }
+            Exhaustion::Fail | Exhaustion::FallbackModel => self.fail(by),
+        }
+    }
+
+    /// Whether one more call could begin. A wait that would end too late is no reason against one that begins at once.
+    fn has_time(&self, by: &ExhaustedBy) -> bool {
+        match self.policy.remaining(self.ledger) {
+            Some(left) => !left.is_zero(),
+            None => *by != ExhaustedBy::Deadline,
         }
     }
 

@@ -50,6 +50,17 @@ pub enum Decision {
         /// Whether the next attempt is the last one.
         is_last: bool,
     },
+    /// Ask the fallback model, once and at once. What the gate says of its response is final.
+    Fallback {
+        /// Why the last response was rejected, for the model; see [`retry_messages`](super::retry_messages).
+        feedback: Option<String>,
+        /// The limit that was reached.
+        by: ExhaustedBy,
+        /// The number of the next attempt, from 1.
+        attempt: u32,
+        /// How many attempts there could be.
+        max: u32,
+    },
     /// Go along an edge.
     Escalate {
         /// The edge.
@@ -137,4 +148,15 @@ pub enum GateError {
          add a score with `Validators::with_score`, or choose another `Exhaustion`"
     )]
     NoScore,
+    /// The fallback model was asked already, and yet there is one more outcome.
+    #[error(
+        "attempt {attempt} was the fallback model's and is final, but `{model}` was asked after it; \
+         end the round there, and begin a new ledger for the next one"
+    )]
+    SecondFallback {
+        /// The attempt of the fallback model.
+        attempt: u32,
+        /// The model that was asked after it.
+        model: String,
+    },
 }

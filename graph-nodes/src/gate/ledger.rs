@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::attempt::distinct_codes;
-use super::{Attempt, AttemptOutcome, Candidate, Code, Fingerprint, ModelOutcome, ModelResult, Reason};
+use super::{Attempt, AttemptOutcome, Candidate, Code, FallbackUse, Fingerprint, ModelOutcome, ModelResult, Reason};
 use crate::message::Usage;
 
 /// What all attempts at one response cost and why they were rejected.
@@ -50,6 +50,9 @@ pub struct GateLedger {
     /// The best of the rejected responses so far, under [`Exhaustion::AcceptBest`](super::Exhaustion::AcceptBest).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub best: Option<Candidate>,
+    /// The one attempt with the fallback model, once it was decided on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fallback: Option<FallbackUse>,
 }
 
 impl GateLedger {
@@ -143,6 +146,9 @@ impl GateLedger {
         } else {
             self.rejected += used;
             self.count_codes(&attempt.reasons, Code::clone);
+        }
+        if let Some(fallback) = &mut self.fallback {
+            fallback.attempt.get_or_insert(attempt.n);
         }
         self.attempts.push(attempt);
     }

@@ -31,6 +31,7 @@
 //! | the deadline cut it | as reported | `deadline` | exhausted; as started, not as finished |
 //! | a judge was asked | judge | - | no attempt of its own |
 //! | rejected in shadow mode | accepted | `shadow:` and the code | accept |
+//! | a limit is reached, and there is a fallback model | rejected | the last code | one attempt with that model, which is final |
 //! | the best of the rejected, when a limit is reached | move from rejected to accepted, once | its code stays | accept |
 
 mod attempt;
@@ -43,6 +44,7 @@ mod core_check;
 mod correction;
 mod decide;
 mod decision;
+mod fallback;
 mod fingerprint;
 mod ledger;
 mod outcome;
@@ -62,6 +64,7 @@ pub use code::Code;
 pub use correction::{retry_messages, retry_request};
 pub use decide::decide;
 pub use decision::{Decision, GateError, GateFailure};
+pub use fallback::FallbackUse;
 pub use fingerprint::Fingerprint;
 pub use ledger::GateLedger;
 pub use outcome::{ModelOutcome, ModelResult};

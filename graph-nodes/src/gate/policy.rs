@@ -97,6 +97,10 @@ pub enum Exhaustion {
     /// was refused, cut off with calls, empty or no JSON, nor one with a faulty call. Without such a response the gate
     /// fails, as with [`Fail`](Self::Fail).
     AcceptBest,
+    /// Ask another model once, at once, whatever the limit was; only without time left it is not asked. The same gate
+    /// judges what it says, and a rejection of it is final: the gate fails, as with [`Fail`](Self::Fail). Its tokens
+    /// may be beyond a token budget.
+    FallbackModel,
 }
 
 /// What a validator that panics counts as.

@@ -8,7 +8,7 @@ use graph_engine::{Name, Need, Node, NodeError, NodeInfo, NodeKind, Outcome, Sta
 use tokio::time::{Instant, timeout};
 
 use super::correction::Told;
-use super::{Draft, GateBook, Held, Seat, StageError, request};
+use super::{Correction, Draft, GateBook, Held, Seat, StageError, request};
 use crate::gate::{GatePolicy, ModelOutcome};
 use crate::message::check_history;
 use crate::model::{ChatModel, Request};
@@ -49,6 +49,8 @@ pub struct AgentNode<S: State> {
     prompt: Option<Prompt<S>>,
     configure: Option<Configure<S>>,
     model: Source<S>,
+    /// At most one, else the agent fails.
+    fallbacks: Vec<Source<S>>,
     tools: ToolBox<S>,
     names: Option<Vec<String>>,
     exposed: Result<ToolBox<S>, ToolBoxError>,
@@ -61,6 +63,19 @@ enum Source<S: State> {
     Fixed(Arc<dyn ChatModel>),
 }
 
+impl<S: State> Source<S> {
+    fn resource<T: ChatModel>() -> Self {
+        Self::Resource(Need::of::<T>(), |task| task.resource::<T>().map(|model| model as _))
+    }
+
+    fn name(&self) -> String {
+        match self {
+            Self::Resource(need, _) => need.type_name().to_owned(),
+            Self::Fixed(model) => model.name().to_owned(),
+        }
+    }
+}
+
 impl<S: State> AgentNode<S> {
     /// The agent of a stage, without a prompt and tools; its model is the resource `dyn ChatModel`.
     pub fn new(stage: impl Into<Name>, seat: Seat<S>) -> Self {
@@ -70,6 +85,7 @@ impl<S: State> AgentNode<S> {
             prompt: None,
             configure: None,
             model: Source::Resource(Need::of::<dyn ChatModel>(), |task| task.resource::<dyn ChatModel>()),
+            fallbacks: Vec::new(),
             tools: ToolBox::default(),
             names: None,
             exposed: Ok(ToolBox::default()),
@@ -93,7 +109,7 @@ impl<S: State> AgentNode<S> {
 
     /// Takes the model that is provided as a `T`, instead of the one that is provided as a `dyn ChatModel`.
     pub fn model<T: ChatModel>(mut self) -> Self {
-        self.model = Source::Resource(Need::of::<T>(), |task| task.resource::<T>().map(|model| model as _));
+        self.model = Source::resource::<T>();
         self
     }
 
@@ -101,6 +117,56 @@ impl<S: State> AgentNode<S> {
     pub fn with_model(mut self, model: impl ChatModel) -> Self {
         self.model = Source::Fixed(Arc::new(model));
         self
+    }
+
+    /// Asks this model once when a limit is reached and the gate's policy says
+    /// [`Exhaustion::FallbackModel`](crate::gate::Exhaustion::FallbackModel). It is sent what the usual model would be
+    /// sent: prompt, history, tools and the correction. There is one fallback model: a second one fails
+    /// [`check`](Self::check), or else the first turn.
+    ///
+    /// ```
+    /// # use graph_engine::{Log, State};
+    /// # use graph_nodes::message::Message;
+    /// # use graph_nodes::stage::{Draft, GateBook, Seat};
+    /// # #[derive(State, Clone, Default)]
+    /// # struct Trip { #[state(append)] history: Log<Message>, draft: Option<Draft>, book: GateBook }
+    /// # let seat = Seat { history: Trip::HISTORY, draft: Trip::DRAFT, book: Trip::BOOK };
+    /// use graph_nodes::gate::{Exhaustion, GatePolicy, Validators};
+    /// use graph_nodes::model::{ScriptedModel, Turn};
+    /// use graph_nodes::stage::{AgentNode, GateNode, StageError};
+    ///
+    /// let large = || ScriptedModel::new([Turn::text("Bern in May.")]).with_name("large");
+    /// let agent = AgentNode::new("explore", seat).fallback_model(large());
+    /// assert!(agent.check().is_ok());
+    /// let policy = GatePolicy::new().with_exhaustion(Exhaustion::FallbackModel);
+    /// let gate = GateNode::new("explore", seat, policy, Validators::new());
+    /// # let _ = gate;
+    ///
+    /// let second = agent.fallback_model(large());
+    /// assert!(matches!(second.check(), Err(StageError::SecondFallback { .. })));
+    /// ```
+    pub fn fallback_model(mut self, model: impl ChatModel) -> Self {
+        self.fallbacks.push(Source::Fixed(Arc::new(model)));
+        self
+    }
+
+    /// The same for the model that is provided as a `T`, which is found missing when a turn begins.
+    pub fn fallback_resource<T: ChatModel>(mut self) -> Self {
+        self.fallbacks.push(Source::resource::<T>());
+        self
+    }
+
+    /// Finds before the first turn what would fail it: a tool that there is not, a second fallback model.
+    ///
+    /// # Errors
+    /// [`StageError::Tools`], [`StageError::SecondFallback`].
+    pub fn check(&self) -> Result<(), StageError> {
+        self.offered()?;
+        if self.fallbacks.len() > 1 {
+            let models = self.fallbacks.iter().map(Source::name).collect();
+            return Err(StageError::SecondFallback { stage: self.stage.clone(), models });
+        }
+        Ok(())
     }
 
     /// Offers the tools that the box exposes.
@@ -128,6 +194,28 @@ impl<S: State> AgentNode<S> {
             None => Ok(self.tools.clone()),
         };
         self
+    }
+
+    fn offered(&self) -> Result<&ToolBox<S>, StageError> {
+        let exposed = self.exposed.as_ref();
+        exposed.map_err(|source| StageError::Tools { stage: self.stage.clone(), source: source.clone() })
+    }
+
+    /// The model of this attempt.
+    fn model_of(&self, task: &Task<S>, told: &Told) -> Result<Arc<dyn ChatModel>, StageError> {
+        let stage = || self.stage.clone();
+        let source = match &told.correction {
+            Some(Correction { fallback: true, .. }) => {
+                self.fallbacks.first().ok_or_else(|| StageError::NoFallback { stage: stage() })?
+            }
+            _ => &self.model,
+        };
+        match source {
+            Source::Fixed(model) => Ok(model.clone()),
+            Source::Resource(need, find) => {
+                find(task).ok_or_else(|| StageError::NoModel { stage: stage(), model: need.type_name() })
+            }
+        }
     }
 
     fn request_of(&self, state: &S, tools: &ToolBox<S>, told: &Told) -> Request {
@@ -170,18 +258,13 @@ impl<S: State> Node<S> for AgentNode<S> {
     async fn run(&self, task: &Task<S>) -> Result<Outcome<S>, NodeError> {
         let state = task.state();
         let stage = || self.stage.clone();
-        let tools = self.exposed.as_ref();
-        let tools = tools.map_err(|source| StageError::Tools { stage: stage(), source: source.clone() }.fatal())?;
-        let model = match &self.model {
-            Source::Fixed(model) => model.clone(),
-            Source::Resource(need, find) => {
-                find(task).ok_or_else(|| StageError::NoModel { stage: stage(), model: need.type_name() }.fatal())?
-            }
-        };
+        self.check().map_err(StageError::fatal)?;
+        let tools = self.offered().map_err(StageError::fatal)?;
+        let told = Told::of(&task.ctx(), &self.stage)?;
+        let model = self.model_of(task, &told).map_err(StageError::fatal)?;
         check_history(self.seat.history.get(state).iter())
             .map_err(|source| StageError::History { stage: stage(), source }.fatal())?;
 
-        let told = Told::of(&task.ctx(), &self.stage)?;
         let swept = if told.correction.is_some() { None } else { self.swept(state) };
         let limit = self.limit(swept.as_ref().unwrap_or(self.seat.book.get(state)));
         let start = Instant::now();
@@ -196,7 +279,9 @@ impl<S: State> Node<S> for AgentNode<S> {
         };
 
         let mut update = S::Update::default();
-        self.seat.draft.put(&mut update, Some(Draft::outcome(&self.stage, outcome, self.deadline)));
+        self.seat
+            .draft
+            .put(&mut update, Some(Draft::outcome(&self.stage, outcome, self.deadline, !self.fallbacks.is_empty())));
         if let Some(book) = swept {
             self.seat.book.put(&mut update, book);
         }
@@ -207,8 +292,12 @@ impl<S: State> Node<S> for AgentNode<S> {
         let mut info = NodeInfo::new(NodeKind::Agent);
         info.no_retry = Some("its gate counts the attempts and asks again");
         info.writes = Some(self.seat.draft.set() | self.seat.book.set());
-        if let Source::Resource(need, _) = &self.model {
-            info.needs.push(*need);
+        for source in [&self.model].into_iter().chain(&self.fallbacks) {
+            if let Source::Resource(need, _) = source
+                && !info.needs.contains(need)
+            {
+                info.needs.push(*need);
+            }
         }
         info
     }

@@ -20,6 +20,7 @@ use crate::gate::FeedbackMode;
 ///     attempt: 2,
 ///     max: 3,
 ///     is_last: false,
+///     fallback: false,
 /// };
 /// let json = serde_json::to_string(&correction).unwrap();
 /// assert_eq!(serde_json::from_str::<Correction>(&json).unwrap(), correction);
@@ -39,6 +40,9 @@ pub struct Correction {
     pub max: u32,
     /// Whether no further one can follow.
     pub is_last: bool,
+    /// Whether the fallback model is to be asked instead of the usual one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub fallback: bool,
 }
 
 /// What the stays that led to an agent say.

@@ -36,7 +36,7 @@ pub struct Draft {
 /// use graph_nodes::gate::ModelOutcome;
 /// use graph_nodes::stage::Held;
 ///
-/// let held = Held::Outcome { outcome: Box::new(ModelOutcome::cancelled("m", Duration::ZERO)), deadline: None };
+/// let held = Held::Outcome { outcome: Box::new(ModelOutcome::cancelled("m", Duration::ZERO)), deadline: None, fallback: false };
 /// assert!(matches!(held, Held::Outcome { .. }));
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -50,6 +50,9 @@ pub enum Held {
         /// The deadline that the agent knows of.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         deadline: Option<Duration>,
+        /// Whether the agent has a fallback model.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        fallback: bool,
     },
     /// From the gate to the tools: an accepted response whose calls wait.
     Calls(Box<Response>),
@@ -58,7 +61,7 @@ pub enum Held {
 }
 
 impl Draft {
-    pub(super) fn outcome(stage: &Name, outcome: ModelOutcome, deadline: Option<Duration>) -> Self {
-        Self { stage: stage.clone(), held: Held::Outcome { outcome: Box::new(outcome), deadline } }
+    pub(super) fn outcome(stage: &Name, outcome: ModelOutcome, deadline: Option<Duration>, fallback: bool) -> Self {
+        Self { stage: stage.clone(), held: Held::Outcome { outcome: Box::new(outcome), deadline, fallback } }
     }
 }

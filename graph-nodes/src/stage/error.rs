@@ -137,6 +137,25 @@ pub enum StageError {
         /// Which one.
         source: ToolBoxError,
     },
+    /// The gate asks a fallback model, and the agent has none.
+    #[error(
+        "stage `{stage}`: the gate asks a fallback model when a limit is reached, but the agent has none; give it one with `AgentNode::fallback_model`"
+    )]
+    NoFallback {
+        /// The stage.
+        stage: Name,
+    },
+    /// The agent was given more than one fallback model.
+    #[error(
+        "stage `{stage}`: the agent was given several fallback models ({}), but one is asked, once; give it one only",
+        listed(models)
+    )]
+    SecondFallback {
+        /// The stage.
+        stage: Name,
+        /// The models, or the types of those that are resources.
+        models: Vec<String>,
+    },
     /// Nobody provides the model.
     #[error("stage `{stage}`: nobody provides a `{model}`; call `Runner::provide_arc` or `AgentNode::with_model`")]
     NoModel {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::RouteConflict;
 use crate::assemble::AssemblyWarning;
-use crate::gate::{BestOf, Code, Modification};
+use crate::gate::{BestOf, Code, ExhaustedBy, Modification};
 use crate::message::CallStatus;
 
 /// What the vertices tell a stream, as custom events. Nothing in here holds text of a rejected response.
@@ -32,6 +32,13 @@ pub enum StageEvent {
         attempt: u32,
         /// How many there can be.
         max: u32,
+    },
+    /// A limit was reached, and the fallback model is asked.
+    Fallback {
+        /// The stage.
+        stage: Name,
+        /// The limit.
+        by: ExhaustedBy,
     },
     /// A limit was reached, and the best of the rejected responses was accepted.
     AcceptedBest {

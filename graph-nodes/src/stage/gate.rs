@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::time::Duration;
 
 use graph_engine::{Name, Node, NodeError, NodeInfo, NodeKind, Outcome, State, Task, async_trait};
 
 use super::settle::Way;
-use super::{Accepted, Correction, Seat, StageError};
+use super::{Accepted, Correction, Seat, StageError, StageEvent};
 use crate::gate::{Decision, Exhaustion, GateError, GatePolicy, Validators, decide};
 
 /// Accepts or rejects what the agent of its stage got from the model, before any effect of it; the only one that
@@ -18,6 +19,7 @@ use crate::gate::{Decision, Exhaustion, GateError, GatePolicy, Validators, decid
 /// | accepted calls | wait in the draft for the [tools](Self::calls); text beside them is emitted |
 /// | rejected | after the backoff the cluster stays, with a [`Correction`] as feedback |
 /// | escalated, refused | along the [edge](Self::escalate); its node finds the reason in [`GateBook::last_round`](super::GateBook::last_round) |
+/// | exhausted, the agent has a [fallback model](super::AgentNode::fallback_model) that the [policy](crate::gate::Exhaustion::FallbackModel) wants | at once the cluster stays, with a [`Correction`] that names it; what is said of its response is final |
 /// | exhausted, the [best](crate::gate::Exhaustion::AcceptBest) is wanted | as accepted; the round ends with [`RoundEnd::AcceptedBest`](super::RoundEnd::AcceptedBest) |
 /// | exhausted | to [that node](Self::exhausted), else the turn fails with [`StageError::Exhausted`] |
 /// | fatal | the turn fails with [`StageError::Fatal`] |
@@ -132,8 +134,16 @@ impl<S: State> Node<S> for GateNode<S> {
             }
             Decision::Retry { feedback, backoff, attempt, max, is_last } => {
                 let (stage, mode) = (self.stage.clone(), self.policy.feedback);
-                let correction = Correction { stage, feedback, mode, attempt, max, is_last };
+                let correction = Correction { stage, feedback, mode, attempt, max, is_last, fallback: false };
                 self.retry(&ctx, book, rejected, backoff, correction).await
+            }
+            Decision::Fallback { feedback, by, attempt, max } => {
+                let (stage, mode) = (self.stage.clone(), self.policy.feedback);
+                let correction = Correction { stage, feedback, mode, attempt, max, is_last: true, fallback: true };
+                if ctx.is_observed() {
+                    ctx.emit(StageEvent::Fallback { stage: self.stage.clone(), by }).await?;
+                }
+                self.retry(&ctx, book, rejected, Duration::ZERO, correction).await
             }
             Decision::Escalate { edge, code, reason, exhausted } => {
                 self.escalated(book, Way { edge, code, reason, exhausted })

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{Accepted, Correction, Draft, GateBook, GateNode, Held, RoundEnd, StageError, StageEvent};
 use crate::gate::{
-    Attempt, BestOf, Code, ExhaustedBy, FeedbackMode, GateFailure, ModelOutcome, ModelResult, Modification,
+    Attempt, BestOf, Code, ExhaustedBy, Exhaustion, FeedbackMode, GateFailure, ModelOutcome, ModelResult, Modification,
 };
 use crate::model::Response;
 
@@ -24,13 +24,17 @@ impl<S: State> GateNode<S> {
         let found = match self.seat.draft.get(state) {
             None => "no draft".to_owned(),
             Some(Draft { stage, .. }) if *stage != self.stage => format!("a draft of stage `{stage}`"),
-            Some(Draft { held: Held::Outcome { outcome, deadline }, .. }) => {
+            Some(Draft { held: Held::Outcome { outcome, deadline, fallback }, .. }) => {
                 return match self.policy.deadline {
                     Some(limit) if Some(limit) != *deadline => Err(StageError::DeadlineDiffers {
                         stage: self.stage.clone(),
                         deadline: limit,
                         agent: *deadline,
                     }),
+                    // Said at the first attempt, not after all of them were paid for.
+                    _ if self.policy.exhaustion == Exhaustion::FallbackModel && !fallback => {
+                        Err(StageError::NoFallback { stage: self.stage.clone() })
+                    }
                     _ => Ok(ModelOutcome::clone(outcome)),
                 };
             }

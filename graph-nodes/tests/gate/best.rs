@@ -187,7 +187,7 @@ async fn g18_a_score_that_panics_is_no_score() {
 async fn g18_without_a_score_the_mistake_shows_in_the_first_call() {
     let mut run = Run::new(ScriptedModel::new(texts(["0.2"])), GateLedger::default());
     assert_eq!(run.step(&policy(3), &Validators::new()).await, Err(GateError::NoScore));
-    assert_eq!(run.ledger, GateLedger::default());
+    assert_eq!((run.ledger.started(), run.ledger.finished(), run.ledger.tokens()), (1, 0, 110));
     assert_eq!(
         GateError::NoScore.to_string(),
         "the policy accepts the best response when a limit is reached, but nothing scores responses; \

@@ -14,6 +14,7 @@ use tokio::time::{Instant, sleep, timeout};
 /// What a vertex would keep in the state, and what a test wants to see.
 pub(crate) struct Run {
     model: ScriptedModel,
+    pub(crate) fallback: ScriptedModel,
     first: Request,
     next: Request,
     decision: Option<Decision>,
@@ -30,6 +31,7 @@ impl Run {
         let first = Request::new([ask()]);
         Self {
             model,
+            fallback: ScriptedModel::new([]).with_name("fallback"),
             next: first.clone(),
             first,
             decision: None,
@@ -46,14 +48,31 @@ impl Run {
         self.decision.as_ref().expect("a step was made")
     }
 
+    /// Asks as long as the gate says so.
+    pub(crate) async fn finish(&mut self, policy: &GatePolicy, validators: &Validators<()>) {
+        loop {
+            self.step(policy, validators).await.expect("the gate can do its work");
+            match self.decision() {
+                Decision::Retry { backoff, .. } => sleep(*backoff).await,
+                Decision::Fallback { .. } => {}
+                _ => break,
+            }
+        }
+        self.requests = self.model.requests();
+    }
+
     /// One model call and what the gate says of it; the wait isn't part of it.
     pub(crate) async fn step(&mut self, policy: &GatePolicy, validators: &Validators<()>) -> Result<(), GateError> {
         self.infos.push(policy.next_attempt(&self.ledger));
         let start = Instant::now();
         let limit = policy.remaining(&self.ledger).unwrap_or(Duration::MAX);
-        let outcome = match timeout(limit, self.model.complete(self.next.clone())).await {
-            Ok(result) => ModelOutcome::new(self.model.name(), start.elapsed(), result),
-            Err(_) => ModelOutcome::deadline(self.model.name(), start.elapsed()),
+        let model = match &self.decision {
+            Some(Decision::Fallback { .. }) => &self.fallback,
+            _ => &self.model,
+        };
+        let outcome = match timeout(limit, model.complete(self.next.clone())).await {
+            Ok(result) => ModelOutcome::new(model.name(), start.elapsed(), result),
+            Err(_) => ModelOutcome::deadline(model.name(), start.elapsed()),
         };
         let response = match &outcome.result {
             ModelResult::Response(response) => Some(Response::clone(response)),
@@ -67,6 +86,10 @@ impl Run {
             }
             Decision::Retry { feedback, attempt, max, is_last, .. } => {
                 self.promised.push(AttemptInfo { attempt: *attempt, max: *max, is_last: *is_last });
+                self.next = retry_request(policy.feedback, &self.first, response.as_ref(), feedback.as_deref());
+            }
+            Decision::Fallback { feedback, attempt, max, .. } => {
+                self.promised.push(AttemptInfo { attempt: *attempt, max: *max, is_last: true });
                 self.next = retry_request(policy.feedback, &self.first, response.as_ref(), feedback.as_deref());
             }
             _ => {}
@@ -94,14 +117,20 @@ pub(crate) async fn run_with(
     let mut run = Run::new(ScriptedModel::new(turns), ledger);
     run.first = request(run.first);
     run.next = run.first.clone();
-    loop {
-        run.step(policy, validators).await.expect("no usage is missing");
-        match run.decision() {
-            Decision::Retry { backoff, .. } => sleep(*backoff).await,
-            _ => break,
-        }
-    }
-    run.requests = run.model.requests();
+    run.finish(policy, validators).await;
+    run
+}
+
+/// With a fallback model.
+pub(crate) async fn run_fallback(
+    policy: &GatePolicy,
+    validators: &Validators<()>,
+    turns: impl IntoIterator<Item = Turn>,
+    fallback: impl IntoIterator<Item = Turn>,
+) -> Run {
+    let mut run = Run::new(ScriptedModel::new(turns), GateLedger::default());
+    run.fallback = ScriptedModel::new(fallback).with_name("fallback");
+    run.finish(policy, validators).await;
     run
 }
 

@@ -3,6 +3,7 @@
 mod best;
 mod driver;
 mod errors;
+mod fallback;
 mod feedback;
 mod limits;
 mod verdicts;

@@ -23,7 +23,7 @@ fn agent() -> AgentNode<Trip> {
 
 fn correction(feedback: &str, mode: FeedbackMode) -> Correction {
     let feedback = Some(feedback.to_owned());
-    Correction { stage: "explore".into(), feedback, mode, attempt: 2, max: 3, is_last: false }
+    Correction { stage: "explore".into(), feedback, mode, attempt: 2, max: 3, is_last: false, fallback: false }
 }
 
 async fn run(
@@ -125,7 +125,7 @@ async fn what_an_earlier_turn_left_behind_is_counted_and_overwritten() {
         Duration::from_secs(1),
         Ok(Response::from_text("old").with_usage(Usage::new(100, 10))),
     );
-    let held = Held::Outcome { outcome: Box::new(left), deadline: None };
+    let held = Held::Outcome { outcome: Box::new(left), deadline: None, fallback: false };
     state.draft = Some(Draft { stage: "explore".into(), held });
     let done = run(agent(), &model, state, None).await;
     let ModelResult::Response(response) = &outcome(&done.update).result else { panic!("a response") };

@@ -79,7 +79,7 @@ async fn g18_calls_of_the_best_run_after_its_acceptance_and_are_answered() {
 async fn g18_without_a_tools_vertex_a_response_with_calls_is_never_the_best() {
     let judge = |response: Response| async {
         let outcome = ModelOutcome::new("m", Duration::ZERO, Ok(response));
-        let held = Held::Outcome { outcome: Box::new(outcome), deadline: None };
+        let held = Held::Outcome { outcome: Box::new(outcome), deadline: None, fallback: false };
         let state = Trip { draft: Some(Draft { stage: "explore".into(), held }), ..Trip::default() };
         node_once(GateNode::new("explore", seat(), policy(1), scored())).state(state).run().await
     };

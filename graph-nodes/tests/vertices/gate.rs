@@ -166,7 +166,7 @@ async fn an_accepted_text_can_lead_to_a_node() {
 }
 
 fn judged(outcome: ModelOutcome) -> Trip {
-    let held = Held::Outcome { outcome: Box::new(outcome), deadline: None };
+    let held = Held::Outcome { outcome: Box::new(outcome), deadline: None, fallback: false };
     Trip { draft: Some(Draft { stage: "explore".into(), held }), ..Trip::default() }
 }
 

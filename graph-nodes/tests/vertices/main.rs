@@ -4,6 +4,7 @@ mod agent;
 mod best;
 mod book;
 mod durable;
+mod fallback;
 mod gate;
 mod gate_limits;
 mod protocol;

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::fmt::{self, Debug, Display};
 use std::net::IpAddr;
+use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
 use graph_engine::testing::node_once;
 use graph_engine::{Graph, IntoNode, Log, NodeError, START, State};
-use graph_nodes::gate::{Exhaustion, GatePolicy, ModelOutcome, Validators, Verdict};
+use graph_nodes::gate::{Exhaustion, GateError, GateLedger, GatePolicy, ModelOutcome, Validators, Verdict, decide};
 use graph_nodes::message::{CallStatus, Message, ToolCall};
 use graph_nodes::model::{ChatModel, ModelError, Response, ScriptedModel, Turn};
 use graph_nodes::stage::{AgentNode, Draft, GateBook, GateNode, Held, Seat, StageError, ToolsNode};
@@ -38,7 +39,7 @@ fn called(calls: impl IntoIterator<Item = ToolCall>) -> Held {
 }
 
 fn came(result: Result<Response, ModelError>) -> Held {
-    Held::Outcome { outcome: Box::new(ModelOutcome::new("m", Duration::ZERO, result)), deadline: None }
+    Held::Outcome { outcome: Box::new(ModelOutcome::new("m", Duration::ZERO, result)), deadline: None, fallback: false }
 }
 
 /// An error as it prints itself, because a stage's error can only be borrowed from the failure that holds it.
@@ -201,8 +202,21 @@ async fn stage(verdict: fn() -> Verdict, policy: GatePolicy) -> Printed {
     Printed::of_stage(error.failures()[0].source.downcast_ref().expect("a stage error"))
 }
 
+/// A loop that asks on after the fallback model was asked.
+async fn asked_on() -> GateError {
+    let policy = GatePolicy::new().with_max_attempts(NonZeroU32::MIN).with_exhaustion(Exhaustion::FallbackModel);
+    let (validators, mut ledger) = (Validators::<()>::new(), GateLedger::default());
+    for model in ["small", "large", "third"] {
+        let outcome = ModelOutcome::new(model, Duration::ZERO, Ok(Response::from_text("")));
+        if let Err(error) = decide(&policy, &validators, &mut ledger, outcome, &()).await {
+            return error;
+        }
+    }
+    panic!("not refused")
+}
+
 pub(crate) async fn section() -> Section {
-    let two = std::num::NonZeroU32::new(2).expect("not zero");
+    let two = NonZeroU32::new(2).expect("not zero");
     let policy = || GatePolicy::new().with_max_attempts(two);
     let entry = |error: &Printed, means| Entry::variant("StageError", error, means);
     let good = || drafted("explore", came(Ok(Response::from_text("hi"))));
@@ -211,6 +225,8 @@ pub(crate) async fn section() -> Section {
     let exhausted = stage(|| Verdict::retry("impolite", "say please"), policy()).await;
     let budget = alone(gate(policy().with_token_budget(500)), good()).await;
     let unscored = alone(gate(policy().with_exhaustion(Exhaustion::AcceptBest)), good()).await;
+    let large = || ScriptedModel::new([]).with_name("large");
+    let two_fallbacks = agent().fallback_model(large()).fallback_model(large().with_name("larger"));
     let no_draft = alone(gate(policy()), Desk::default()).await;
     let other_stage = alone(vertex(), drafted("present", called([]))).await;
     let judged = alone(gate(policy()), drafted("explore", called([]))).await;
@@ -243,6 +259,7 @@ pub(crate) async fn section() -> Section {
             entry(&budget, "The reason behind the colon is a `GateError`."),
             Entry::variant("GateError", budget.inside(), "Many providers report tokens of streams only when asked to."),
             Entry::variant("GateError", unscored.inside(), "`GateNode::check` finds it before the first turn."),
+            Entry::variant("GateError", &asked_on().await, "Only a loop of your own around `decide` gets here."),
             entry(
                 &stage(|| Verdict::escalate("human", "angry", "the guest is angry"), policy()).await,
                 "A validator, a refusal (`blocked`) or `Exhaustion::Escalate` named an edge that the gate \
@@ -267,6 +284,15 @@ pub(crate) async fn section() -> Section {
             entry(
                 &alone(gate(policy().with_deadline(Duration::from_secs(30))), good()).await,
                 "Without it the agent could wait for a model longer than the gate allows.",
+            ),
+            entry(
+                &alone(gate(policy().with_exhaustion(Exhaustion::FallbackModel)), good()).await,
+                "Said in the first turn, not after all attempts were paid for.",
+            ),
+            entry(
+                &alone(two_fallbacks, Desk::default()).await,
+                "`AgentNode::check` finds it before the first turn. A choice between several models belongs into a \
+                 `ChatModel` of your own.",
             ),
             entry(&alone(agent(), broken).await, "The reason behind the colon is a `HistoryError`."),
             entry(
