@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -48,11 +49,30 @@ pub struct MemoryStore {
 struct Rows {
     rows: Vec<Row>,
     /// Rows by id; only looked up, never walked.
-    index: HashMap<CheckpointId, usize>,
+    index: HashMap<CheckpointId, usize, BuildHasherDefault<IdHasher>>,
     fields: Vec<FieldRow>,
     bytes: Vec<u8>,
     head: Option<usize>,
     saved: Vec<(CheckpointId, TaskId, Vec<u8>)>,
+}
+
+/// Ids are hashes already: their low half is as good as any other hash of them.
+#[derive(Clone, Copy, Default)]
+struct IdHasher(u64);
+
+impl Hasher for IdHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        // Only whole ids are hashed, by the method below.
+        bytes.iter().for_each(|byte| self.0 = self.0.rotate_left(8) ^ u64::from(*byte));
+    }
+
+    fn write_u128(&mut self, id: u128) {
+        self.0 = id as u64;
+    }
 }
 
 #[derive(Clone)]
