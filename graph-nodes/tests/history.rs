@@ -77,3 +77,14 @@ fn an_answer_before_its_call_is_an_orphan_and_the_call_unanswered() {
 fn an_empty_history_is_fine() {
     assert_eq!(problems(&[]), []);
 }
+
+#[test]
+fn several_problems_are_told_apart_from_what_to_do() {
+    let error = check_history(&[answer("a"), calls(&["b"])]).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the history can't be sent: \
+         message 0 answers the unknown call `a`; remove it or restore its assistant message, \
+         and the call `b` of `f` in message 1 is not answered; add its tool message",
+    );
+}

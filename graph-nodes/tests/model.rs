@@ -1,8 +1,9 @@
 //! Scripted models, models of closures, and how a stream becomes a response.
 
+use std::error::Error as _;
 use std::time::Duration;
 
-use graph_nodes::assemble::CallDelta;
+use graph_nodes::assemble::{AssemblyError, CallDelta};
 use graph_nodes::message::{FinishReason, Message, ToolCall, Usage};
 use graph_nodes::model::{
     ChatModel, Chunk, CutOff, FnModel, ModelError, Request, Response, ScriptError, ScriptedModel, Turn,
@@ -88,7 +89,7 @@ async fn an_error_in_the_middle_keeps_what_had_arrived() {
     let turn = Turn::text("half an answer").cut_at([4]).broken_after(1, ModelError::transport("reset"));
     let error = ScriptedModel::new([turn]).complete(ask()).await.unwrap_err();
     assert!(error.is_retryable());
-    assert_eq!(error.to_string(), "the model's stream broke off (reset): try again");
+    assert_eq!(error.to_string(), "the model's stream broke off (reset); try again");
     let received = error.received().unwrap();
     assert_eq!((received.text.as_str(), received.cut_off()), ("half", Some(CutOff::NoFinishReason)));
 }
@@ -100,7 +101,7 @@ async fn an_error_before_the_first_chunk_stays_what_it_is() {
         Turn::text("never").broken_after(0, ModelError::transport("refused")),
     ] {
         let error = ScriptedModel::new([turn]).complete(ask()).await.unwrap_err();
-        assert_eq!(error.to_string(), "the model could not be reached (refused): try again");
+        assert_eq!(error.to_string(), "the model could not be reached (refused); try again");
     }
 }
 
@@ -115,6 +116,31 @@ async fn unused_and_missing_turns_are_errors() {
     assert!(matches!(error, ModelError::ScriptExhausted { request: 3 }));
     assert_eq!(model.assert_done(), Err(ScriptError::Missing { requests: 1 }));
     assert_eq!(model.requests(), vec![ask(); 3]);
+}
+
+#[test]
+fn one_is_told_in_the_singular() {
+    let texts = [
+        (ScriptError::Unused { turns: 1 }, "1 scripted turn was not used; remove it, or find out why nobody asked"),
+        (ScriptError::Unused { turns: 2 }, "2 scripted turns were not used; remove them, or find out why nobody asked"),
+        (ScriptError::Missing { requests: 1 }, "1 request found no scripted turn; add one, or find out who asked"),
+        (ScriptError::Missing { requests: 2 }, "2 requests found no scripted turn; add some, or find out who asked"),
+    ];
+    for (error, text) in texts {
+        assert_eq!(error.to_string(), text);
+    }
+}
+
+#[test]
+fn the_reason_is_in_the_text_or_behind_source_and_never_in_both() {
+    let refused = ModelError::from(AssemblyError::MissingId { call: 0 });
+    let text = "the model's tool calls can't be used: call 0 has no id; ask the provider, or use the lenient policy";
+    assert_eq!((refused.to_string().as_str(), refused.source().is_none()), (text, true));
+    let client = Some("tls handshake".into());
+    let lost = ModelError::Transport { message: "no answer".into(), source: client };
+    assert_eq!(lost.to_string(), "the model could not be reached (no answer); try again");
+    assert_eq!(lost.source().map(ToString::to_string).as_deref(), Some("tls handshake"));
+    assert_eq!(ModelError::Cancelled.to_string(), "the model call was cancelled; ask again");
 }
 
 #[tokio::test(start_paused = true)]

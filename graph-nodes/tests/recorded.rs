@@ -92,7 +92,7 @@ fn duplicate_argument_key() {
     assert_eq!(response.finish, Some(FinishReason::ToolCalls));
     assert_eq!(
         response.calls[0].fault().map(|fault| fault.to_string()),
-        Some("the arguments hold a duplicate key `hotel_id` at line 1 column 29: send each key once".into()),
+        Some("the arguments hold a duplicate key `hotel_id` at line 1 column 29; send each key once".into()),
     );
 }
 

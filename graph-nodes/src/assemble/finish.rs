@@ -36,20 +36,20 @@ pub struct Assembly {
 ///
 /// assert_eq!(
 ///     AssemblyError::MissingId { call: 2 }.to_string(),
-///     "call 2 has no id: ask the provider, or use the lenient policy",
+///     "call 2 has no id; ask the provider, or use the lenient policy",
 /// );
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AssemblyError {
     /// A call has no id.
-    #[error("call {call} has no id: ask the provider, or use the lenient policy")]
+    #[error("call {call} has no id; ask the provider, or use the lenient policy")]
     MissingId {
         /// The call.
         call: usize,
     },
     /// A call has the id of another call.
-    #[error("call {call} has the id `{id}` of another call: ask the provider, or use the lenient policy")]
+    #[error("call {call} has the id `{id}` of another call; ask the provider, or use the lenient policy")]
     DuplicateId {
         /// The second call.
         call: usize,
@@ -57,7 +57,7 @@ pub enum AssemblyError {
         id: String,
     },
     /// A call has no name.
-    #[error("call {call} has no name: ask the provider, or use the lenient policy")]
+    #[error("call {call} has no name; ask the provider, or use the lenient policy")]
     MissingName {
         /// The call.
         call: usize,

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 /// assembler.push(CallDelta::new().at(0).id("a2").text("}"));
 /// let warnings = assembler.finish().unwrap().warnings;
 /// assert_eq!(warnings, [AssemblyWarning::UnstableId { call: 0, kept: "a1".into(), seen: "a2".into() }]);
-/// assert_eq!(warnings[0].to_string(), "call 0 changed its id from `a1` to `a2`: the first one was kept");
+/// assert_eq!(warnings[0].to_string(), "call 0 changed its id from `a1` to `a2`; the first one was kept");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -28,7 +28,7 @@ pub enum AssemblyWarning {
         call: usize,
     },
     /// A second call came at an index that was taken.
-    #[error("call {call} came at index {index}, which call {first} has: they were kept apart")]
+    #[error("call {call} came at index {index}, which call {first} has; they were kept apart")]
     SharedIndex {
         /// The call.
         call: usize,
@@ -38,7 +38,7 @@ pub enum AssemblyWarning {
         index: u32,
     },
     /// A call's id changed while it was open.
-    #[error("call {call} changed its id from `{kept}` to `{seen}`: the first one was kept")]
+    #[error("call {call} changed its id from `{kept}` to `{seen}`; the first one was kept")]
     UnstableId {
         /// The call.
         call: usize,
@@ -48,7 +48,7 @@ pub enum AssemblyWarning {
         seen: String,
     },
     /// A call came without an id.
-    #[error("call {call} came without an id: it got `{id}`")]
+    #[error("call {call} came without an id; it got `{id}`")]
     SynthesizedId {
         /// The call.
         call: usize,
@@ -56,7 +56,7 @@ pub enum AssemblyWarning {
         id: String,
     },
     /// A call came with the id of another one.
-    #[error("call {call} came with the id `{seen}` of another call: it got `{id}`")]
+    #[error("call {call} came with the id `{seen}` of another call; it got `{id}`")]
     DuplicateId {
         /// The call.
         call: usize,
@@ -84,7 +84,7 @@ pub enum AssemblyWarning {
         seen: String,
     },
     /// Another name came after the arguments began.
-    #[error("call {call} is `{kept}`, but the name `{seen}` came later: it was ignored")]
+    #[error("call {call} is `{kept}`, but the name `{seen}` came later; it was ignored")]
     NameConflict {
         /// The call.
         call: usize,
@@ -94,7 +94,7 @@ pub enum AssemblyWarning {
         seen: String,
     },
     /// No name came.
-    #[error("call {call} came without a name: it can't be executed")]
+    #[error("call {call} came without a name; it can't be executed")]
     MissingName {
         /// The call.
         call: usize,

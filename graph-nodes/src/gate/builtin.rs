@@ -27,7 +27,7 @@ impl<S: ?Sized> Validator<S> for NonEmptyText {
 
     fn validate(&self, response: &Response, _: &S) -> Verdict {
         if response.text.trim().is_empty() {
-            Verdict::retry(Code::EMPTY, "the answer has no text: write one")
+            Verdict::retry(Code::EMPTY, "the answer has no text; write one")
         } else {
             Verdict::Accept
         }
@@ -54,7 +54,7 @@ impl<S: ?Sized> Validator<S> for CleanFinish {
 
     fn validate(&self, response: &Response, _: &S) -> Verdict {
         match response.cut_off() {
-            Some(_) => Verdict::retry(Code::TRUNCATED, "the answer was cut off: answer shorter"),
+            Some(_) => Verdict::retry(Code::TRUNCATED, "the answer was cut off; answer shorter"),
             None => Verdict::Accept,
         }
     }
@@ -72,7 +72,7 @@ impl<S: ?Sized> Validator<S> for CleanFinish {
 /// let response = Response::from_calls([ToolCall::from_text("c1", "f", "[]")]);
 /// assert_eq!(
 ///     ArgumentsParse.validate(&response, &()),
-///     Verdict::retry("arguments", "call `c1` of `f`: the arguments are an array: send one JSON object"),
+///     Verdict::retry("arguments", "call `c1` of `f`: the arguments are an array; send one JSON object"),
 /// );
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
@@ -102,7 +102,7 @@ impl<S: ?Sized> Validator<S> for ArgumentsParse {
 /// let response = Response::from_calls([ToolCall::from_text("c1", "fly", "{}")]);
 /// assert_eq!(
 ///     AllowedTools::new(["walk", "run"]).validate(&response, &()),
-///     Verdict::retry("unknown_tool", "there is no tool `fly`: the tools are `run`, `walk`"),
+///     Verdict::retry("unknown_tool", "there is no tool `fly`; the tools are `run`, `walk`"),
 /// );
 /// ```
 #[derive(Clone, Debug, Default)]
@@ -131,7 +131,7 @@ impl<S: ?Sized> Validator<S> for AllowedTools {
         };
         let unknown: BTreeSet<&str> =
             response.calls.iter().map(|call| call.name.as_str()).filter(|name| !self.names.contains(*name)).collect();
-        let faults = unknown.into_iter().map(|name| format!("there is no tool `{name}`: {allowed}"));
+        let faults = unknown.into_iter().map(|name| format!("there is no tool `{name}`; {allowed}"));
         reject_if_any(Code::UNKNOWN_TOOL, faults.collect())
     }
 }

@@ -18,11 +18,11 @@ pub(super) fn core_check(response: &Response) -> Option<(AttemptOutcome, Reason)
         return rejected(AttemptOutcome::Blocked, Code::BLOCKED, message);
     }
     if !response.calls.is_empty() && response.cut_off().is_some() {
-        let message = "the answer was cut off, so its tool calls were not executed: answer shorter".to_owned();
+        let message = "the answer was cut off, so its tool calls were not executed; answer shorter".to_owned();
         return rejected(AttemptOutcome::Rejected, Code::TRUNCATED, message);
     }
     if response.is_empty() {
-        let message = "the answer was empty: write a text or call a tool".to_owned();
+        let message = "the answer was empty; write a text or call a tool".to_owned();
         return rejected(AttemptOutcome::Rejected, Code::EMPTY, message);
     }
     // A response that calls tools has no structured output yet.
@@ -30,7 +30,7 @@ pub(super) fn core_check(response: &Response) -> Option<(AttemptOutcome, Reason)
         && let Some(text) = response.structured_output()
         && let Err(error) = serde_json::from_str::<Value>(text)
     {
-        let message = format!("the answer is not valid JSON ({error}): send JSON alone");
+        let message = format!("the answer is not valid JSON ({error}); send JSON alone");
         return rejected(AttemptOutcome::Rejected, Code::PARSE, message);
     }
     None

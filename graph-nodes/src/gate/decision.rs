@@ -103,7 +103,7 @@ pub struct GateFailure {
 
 impl fmt::Display for GateFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no response was accepted in {} attempts (limit: {})", self.attempts.len(), self.by)?;
+        write!(f, "no response was accepted in {} (limit: {})", attempts(self.attempts.len()), self.by)?;
         for attempt in &self.attempts {
             write!(f, "; {}: {}", attempt.n, attempt.outcome.as_str())?;
             for (n, reason) in attempt.reasons.iter().enumerate() {
@@ -112,6 +112,11 @@ impl fmt::Display for GateFailure {
         }
         Ok(())
     }
+}
+
+/// How many, as part of a message.
+pub(crate) fn attempts(count: usize) -> String {
+    format!("{count} {}", if count == 1 { "attempt" } else { "attempts" })
 }
 
 impl std::error::Error for GateFailure {}
@@ -124,7 +129,7 @@ impl std::error::Error for GateFailure {}
 /// let error = GateError::UsageUnavailable { model: "local".into(), budget: 500 };
 /// assert_eq!(
 ///     error.to_string(),
-///     "the model `local` reports no tokens, so the budget of 500 can't be kept: \
+///     "the model `local` reports no tokens, so the budget of 500 can't be kept; \
 ///      make it report them, or set no token budget",
 /// );
 /// ```
@@ -133,7 +138,7 @@ impl std::error::Error for GateFailure {}
 pub enum GateError {
     /// There is a token budget, but the model reports no tokens.
     #[error(
-        "the model `{model}` reports no tokens, so the budget of {budget} can't be kept: \
+        "the model `{model}` reports no tokens, so the budget of {budget} can't be kept; \
          make it report them, or set no token budget"
     )]
     UsageUnavailable {

@@ -63,6 +63,7 @@ pub use builtin::{AllowedTools, ArgumentsParse, CleanFinish, NonEmptyText};
 pub use code::Code;
 pub use correction::{retry_messages, retry_request};
 pub use decide::decide;
+pub(crate) use decision::attempts;
 pub use decision::{Decision, GateError, GateFailure};
 pub use fallback::FallbackUse;
 pub use fingerprint::Fingerprint;

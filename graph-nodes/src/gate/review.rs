@@ -91,7 +91,7 @@ impl Review {
 
     fn take(&mut self, policy: &GatePolicy, validator: &str, verdict: Result<Verdict, String>) {
         let verdict = verdict.unwrap_or_else(|panic| {
-            let reason = format!("the validator `{validator}` panicked ({panic}): correct it");
+            let reason = format!("the validator `{validator}` panicked ({panic}); correct it");
             match policy.on_validator_panic {
                 PanicPolicy::Reject => Verdict::retry(Code::VALIDATOR_FAILED, reason),
                 PanicPolicy::Fatal => Verdict::fatal(Code::VALIDATOR_FAILED, reason),

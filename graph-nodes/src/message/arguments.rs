@@ -85,26 +85,26 @@ impl<'de> Deserialize<'de> for Arguments {
 /// let cut = Arguments::from_text(r#"{"q":"x"#);
 /// assert_eq!(
 ///     cut.parsed().unwrap_err().to_string(),
-///     "the arguments are not valid JSON (EOF while parsing a string at line 1 column 7): send one complete JSON object",
+///     "the arguments are not valid JSON (EOF while parsing a string at line 1 column 7); send one complete JSON object",
 /// );
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ArgumentsError {
     /// The text is not valid JSON, or there is more than one value in it.
-    #[error("the arguments are not valid JSON ({message}): send one complete JSON object")]
+    #[error("the arguments are not valid JSON ({message}); send one complete JSON object")]
     Invalid {
         /// The parser's message with line and column.
         message: String,
     },
     /// One object holds a key twice, so that the text has no single meaning.
-    #[error("the arguments hold a {message}: send each key once")]
+    #[error("the arguments hold a {message}; send each key once")]
     DuplicateKey {
         /// The key and where it is.
         message: String,
     },
     /// The text is valid JSON, yet not an object.
-    #[error("the arguments are {found}: send one JSON object")]
+    #[error("the arguments are {found}; send one JSON object")]
     NotAnObject {
         /// What was found, with its article.
         found: &'static str,
@@ -150,7 +150,7 @@ mod tests {
         assert_eq!(arguments.raw(), r#"{"id":"h1","id":"h2"}"#);
         assert_eq!(
             arguments.parsed().unwrap_err().to_string(),
-            "the arguments hold a duplicate key `id` at line 1 column 15: send each key once",
+            "the arguments hold a duplicate key `id` at line 1 column 15; send each key once",
         );
     }
 

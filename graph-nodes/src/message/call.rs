@@ -67,7 +67,7 @@ impl ToolCall {
 #[non_exhaustive]
 pub enum CallFault {
     /// No name arrived.
-    #[error("the call names no tool: name one of the offered tools")]
+    #[error("the call names no tool; name one of the offered tools")]
     MissingName,
     /// The arguments are not one JSON object.
     #[error(transparent)]

@@ -46,7 +46,7 @@ pub fn check_history<'a>(messages: impl IntoIterator<Item = &'a Message>) -> Res
 /// let error = check_history(&[Message::tool("c9", "late")]).unwrap_err();
 /// assert_eq!(
 ///     error.to_string(),
-///     "the history can't be sent: message 0 answers the unknown call `c9`: remove it or restore its assistant message",
+///     "the history can't be sent: message 0 answers the unknown call `c9`; remove it or restore its assistant message",
 /// );
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -68,7 +68,7 @@ pub struct HistoryError {
 #[non_exhaustive]
 pub enum HistoryProblem {
     /// A call has no answer.
-    #[error("the call `{call_id}` of `{tool}` in message {message} is not answered: add its tool message")]
+    #[error("the call `{call_id}` of `{tool}` in message {message} is not answered; add its tool message")]
     Unanswered {
         /// The assistant message.
         message: usize,
@@ -78,7 +78,7 @@ pub enum HistoryProblem {
         tool: String,
     },
     /// A tool message answers a call that no earlier message holds.
-    #[error("message {message} answers the unknown call `{call_id}`: remove it or restore its assistant message")]
+    #[error("message {message} answers the unknown call `{call_id}`; remove it or restore its assistant message")]
     Orphan {
         /// The tool message.
         message: usize,
@@ -86,7 +86,7 @@ pub enum HistoryProblem {
         call_id: String,
     },
     /// A call id occurs twice.
-    #[error("message {message} uses the call id `{call_id}` of message {first} again: give each call its own id")]
+    #[error("message {message} uses the call id `{call_id}` of message {first} again; give each call its own id")]
     DuplicateId {
         /// The assistant message of the second call.
         message: usize,
@@ -96,7 +96,7 @@ pub enum HistoryProblem {
         first: usize,
     },
     /// A call has a blank id.
-    #[error("a call of `{tool}` in message {message} has a blank id: give each call an id")]
+    #[error("a call of `{tool}` in message {message} has a blank id; give each call an id")]
     BlankId {
         /// The assistant message.
         message: usize,
@@ -104,7 +104,7 @@ pub enum HistoryProblem {
         tool: String,
     },
     /// A call is answered more than once.
-    #[error("message {message} answers the call `{call_id}` again: keep one answer per call")]
+    #[error("message {message} answers the call `{call_id}` again; keep one answer per call")]
     AnsweredTwice {
         /// The second tool message.
         message: usize,
@@ -113,7 +113,7 @@ pub enum HistoryProblem {
     },
     /// Another message stands between the call and its answer.
     #[error(
-        "message {message} answers the call `{call_id}` of message {call}, but not directly after it: move it there"
+        "message {message} answers the call `{call_id}` of message {call}, but not directly after it; move it there"
     )]
     Displaced {
         /// The tool message.
@@ -125,7 +125,7 @@ pub enum HistoryProblem {
     },
     /// The answers of one assistant message are not in the order of its calls.
     #[error(
-        "message {message} answers the call `{call_id}` after a later call was answered: answer in the order of the calls"
+        "message {message} answers the call `{call_id}` after a later call was answered; answer in the order of the calls"
     )]
     OutOfOrder {
         /// The tool message.
@@ -154,8 +154,9 @@ struct Joined<'a>(&'a [HistoryProblem]);
 
 impl fmt::Display for Joined<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // A semicolon is between a problem and what to do about it.
         for (n, problem) in self.0.iter().enumerate() {
-            write!(f, "{}{problem}", if n == 0 { "" } else { "; " })?;
+            write!(f, "{}{problem}", if n == 0 { "" } else { ", and " })?;
         }
         Ok(())
     }

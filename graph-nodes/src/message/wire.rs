@@ -33,11 +33,11 @@ enum WireContent {
 /// Fields of one role in a message of another one.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum WireError {
-    #[error("a `tool` message needs `tool_call_id`: give the id of the call that it answers")]
+    #[error("a `tool` message needs `tool_call_id`; give the id of the call that it answers")]
     MissingCallId,
-    #[error("a `{0}` message can't have `tool_calls`: only `assistant` messages have calls")]
+    #[error("a `{0}` message can't have `tool_calls`; only `assistant` messages have calls")]
     CallsOfOther(Role),
-    #[error("a `{0}` message can't have `tool_call_id`: only `tool` messages answer calls")]
+    #[error("a `{0}` message can't have `tool_call_id`; only `tool` messages answer calls")]
     AnswerOfOther(Role),
 }
 

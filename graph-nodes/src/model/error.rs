@@ -17,7 +17,7 @@ use crate::assemble::AssemblyError;
 #[non_exhaustive]
 pub enum ModelError {
     /// The provider could not be reached or did not answer properly. Retryable.
-    #[error("the model could not be reached ({message}): try again")]
+    #[error("the model could not be reached ({message}); try again")]
     Transport {
         /// What happened.
         message: String,
@@ -26,13 +26,13 @@ pub enum ModelError {
         source: Option<Box<dyn std::error::Error + Send + Sync>>,
     },
     /// The provider refused the request; the same one will be refused again.
-    #[error("the model's provider refused the request ({message}): correct the request")]
+    #[error("the model's provider refused the request ({message}); correct the request")]
     Rejected {
         /// The provider's message.
         message: String,
     },
     /// Too many requests. Retryable, not before `retry_after`.
-    #[error("the model's provider limits the rate ({message}): wait and try again")]
+    #[error("the model's provider limits the rate ({message}); wait and try again")]
     RateLimited {
         /// The provider's message.
         message: String,
@@ -40,13 +40,13 @@ pub enum ModelError {
         retry_after: Option<Duration>,
     },
     /// The request is larger than the model's context.
-    #[error("the request is too long for the model ({message}): send fewer or shorter messages")]
+    #[error("the request is too long for the model ({message}); send fewer or shorter messages")]
     ContextTooLong {
         /// The provider's message.
         message: String,
     },
     /// The stream ended with an error after it had begun. Retryable.
-    #[error("the model's stream broke off ({message}): try again")]
+    #[error("the model's stream broke off ({message}); try again")]
     StreamBroken {
         /// What happened.
         message: String,
@@ -55,16 +55,16 @@ pub enum ModelError {
     },
     /// The strict policy refused the tool calls of the response. Retryable: a
     /// model can do better the next time.
-    #[error("the model's tool calls can't be used")]
-    Assembly(#[from] AssemblyError),
+    #[error("the model's tool calls can't be used: {0}")]
+    Assembly(AssemblyError),
     /// A scripted model was asked more often than its script has turns.
-    #[error("the script has no turn for request {request}: add one, or find out who asks")]
+    #[error("the script has no turn for request {request}; add one, or find out who asks")]
     ScriptExhausted {
         /// The number of the request, from 1.
         request: usize,
     },
     /// The call was cancelled.
-    #[error("the model call was cancelled")]
+    #[error("the model call was cancelled; ask again")]
     Cancelled,
 }
 
@@ -103,5 +103,12 @@ impl ModelError {
             Self::StreamBroken { received, .. } => Some(received),
             _ => None,
         }
+    }
+}
+
+/// The text tells the reason, so it is no source of its own.
+impl From<AssemblyError> for ModelError {
+    fn from(reason: AssemblyError) -> Self {
+        Self::Assembly(reason)
     }
 }

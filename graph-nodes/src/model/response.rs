@@ -58,13 +58,13 @@ pub struct Response {
 #[non_exhaustive]
 pub enum CutOff {
     /// The token limit was reached.
-    #[error("the response was cut off at the token limit: its calls are not executed")]
+    #[error("the response was cut off at the token limit, so its calls are not executed; answer shorter")]
     Length,
     /// A content filter of the provider stopped it.
-    #[error("the response was cut off by a content filter: its calls are not executed")]
+    #[error("the response was cut off by a content filter, so its calls are not executed; answer in another way")]
     ContentFilter,
     /// The stream ended without a finish reason.
-    #[error("the stream ended without a finish reason: its calls are not executed")]
+    #[error("the stream ended without a finish reason, so its calls are not executed; answer again")]
     NoFinishReason,
 }
 

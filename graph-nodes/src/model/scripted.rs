@@ -52,17 +52,28 @@ struct Inner {
 #[non_exhaustive]
 pub enum ScriptError {
     /// Not all turns were asked for.
-    #[error("{turns} scripted turns were not used: remove them, or find out why nobody asked")]
+    #[error("{}; remove {}, or find out why nobody asked", unused(*turns), if *turns == 1 { "it" } else { "them" })]
     Unused {
         /// How many are left.
         turns: usize,
     },
     /// The model was asked more often than there are turns.
-    #[error("{requests} requests found no scripted turn: add turns, or find out who asked")]
+    #[error("{} found no scripted turn; add {}, or find out who asked", requested(*requests), if *requests == 1 { "one" } else { "some" })]
     Missing {
         /// How many requests found none.
         requests: usize,
     },
+}
+
+fn unused(turns: usize) -> String {
+    match turns {
+        1 => "1 scripted turn was not used".to_owned(),
+        _ => format!("{turns} scripted turns were not used"),
+    }
+}
+
+fn requested(requests: usize) -> String {
+    format!("{requests} {}", if requests == 1 { "request" } else { "requests" })
 }
 
 impl ScriptedModel {

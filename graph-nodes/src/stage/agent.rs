@@ -63,6 +63,11 @@ enum Source<S: State> {
     Fixed(Arc<dyn ChatModel>),
 }
 
+/// The type as users write it: its path within this crate is no public one.
+fn type_name(need: &Need) -> &'static str {
+    if *need == Need::of::<dyn ChatModel>() { "dyn ChatModel" } else { need.type_name() }
+}
+
 impl<S: State> Source<S> {
     fn resource<T: ChatModel>() -> Self {
         Self::Resource(Need::of::<T>(), |task| task.resource::<T>().map(|model| model as _))
@@ -70,7 +75,7 @@ impl<S: State> Source<S> {
 
     fn name(&self) -> String {
         match self {
-            Self::Resource(need, _) => need.type_name().to_owned(),
+            Self::Resource(need, _) => type_name(need).to_owned(),
             Self::Fixed(model) => model.name().to_owned(),
         }
     }
@@ -198,7 +203,7 @@ impl<S: State> AgentNode<S> {
 
     fn offered(&self) -> Result<&ToolBox<S>, StageError> {
         let exposed = self.exposed.as_ref();
-        exposed.map_err(|source| StageError::Tools { stage: self.stage.clone(), source: source.clone() })
+        exposed.map_err(|reason| StageError::Tools { stage: self.stage.clone(), reason: reason.clone() })
     }
 
     /// The model of this attempt.
@@ -213,7 +218,7 @@ impl<S: State> AgentNode<S> {
         match source {
             Source::Fixed(model) => Ok(model.clone()),
             Source::Resource(need, find) => {
-                find(task).ok_or_else(|| StageError::NoModel { stage: stage(), model: need.type_name() })
+                find(task).ok_or_else(|| StageError::NoModel { stage: stage(), model: type_name(need) })
             }
         }
     }
@@ -263,7 +268,7 @@ impl<S: State> Node<S> for AgentNode<S> {
         let told = Told::of(&task.ctx(), &self.stage)?;
         let model = self.model_of(task, &told).map_err(StageError::fatal)?;
         check_history(self.seat.history.get(state).iter())
-            .map_err(|source| StageError::History { stage: stage(), source }.fatal())?;
+            .map_err(|reason| StageError::History { stage: stage(), reason }.fatal())?;
 
         let swept = if told.correction.is_some() { None } else { self.swept(state) };
         let limit = self.limit(swept.as_ref().unwrap_or(self.seat.book.get(state)));

@@ -48,7 +48,7 @@ impl<S: State> Dispatch<'_, S> {
 
     fn check(&self, call: &ToolCall) -> Result<&crate::tool::Entry<S>, String> {
         if call.name.trim().is_empty() {
-            return Err(format!("the call names no tool: {}", crate::tool::offered(self.tools.names())));
+            return Err(format!("the call names no tool; {}", crate::tool::offered(self.tools.names())));
         }
         let entry = self.tools.find(&call.name)?;
         let arguments = call.arguments.parsed().map_err(ToString::to_string)?;
@@ -61,7 +61,7 @@ impl<S: State> Dispatch<'_, S> {
         let (stage, tool, call_id) = (self.stage.clone(), call.name.clone(), call.id.clone());
         self.emit(|| StageEvent::ToolPanicked { stage, tool, call_id, message }).await?;
         Ok(Err(
-            format!("the tool `{}` failed because of a defect: don't call it again in the same way", call.name).into()
+            format!("the tool `{}` failed because of a defect; don't call it again in the same way", call.name).into()
         ))
     }
 
@@ -70,7 +70,10 @@ impl<S: State> Dispatch<'_, S> {
             Ok(reply) => match reply.text {
                 Ok(text) => (text, CallStatus::Ok, reply.update, reply.route),
                 Err(error) => {
-                    let text = format!("the tool `{}` gave a result that is no JSON: {error}", call.name);
+                    let text = format!(
+                        "the tool `{}` gave a result that is no JSON ({error}); don't call it again in the same way",
+                        call.name
+                    );
                     (text, CallStatus::Error, None, None)
                 }
             },

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use graph_engine::{Name, NodeError};
 
-use crate::gate::{Code, GateError, GateFailure, GateLedger};
+use crate::gate::{Code, GateError, GateFailure, GateLedger, attempts};
 use crate::message::HistoryError;
 use crate::tool::ToolBoxError;
 
@@ -18,13 +18,17 @@ use crate::tool::ToolBoxError;
 /// use graph_nodes::stage::StageError;
 ///
 /// let error = StageError::Cancelled { stage: "explore".into() };
-/// assert_eq!(error.to_string(), "stage `explore`: the model call was cancelled; abandon the turn or ask again");
+/// assert_eq!(error.to_string(), "stage `explore`: the model call was cancelled; abandon the turn and ask again");
 /// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StageError {
     /// No response was accepted, and exhaustion leads nowhere.
-    #[error("stage `{stage}`: {failure}; tokens: {} rejected, {} for judges", .ledger.rejected.total(), .ledger.judge.total())]
+    #[error(
+        "stage `{stage}`: {failure}; tokens: {} rejected, {} for judges; abandon the turn and ask again, or give the gate a way out with `GateNode::exhausted`",
+        .ledger.rejected.total(),
+        .ledger.judge.total()
+    )]
     Exhausted {
         /// The stage.
         stage: Name,
@@ -34,7 +38,12 @@ pub enum StageError {
         ledger: Box<GateLedger>,
     },
     /// Trying again is pointless.
-    #[error("stage `{stage}`: the response was rejected for good, `{code}`: {reason}; {} attempts, tokens: {}", .ledger.started(), .ledger.tokens())]
+    #[error(
+        "stage `{stage}`: trying again is pointless: {}; {}, {} tokens; remove the cause, abandon the turn and ask again",
+        cause(code, reason, ledger),
+        attempts(.ledger.attempts.len()),
+        .ledger.tokens()
+    )]
     Fatal {
         /// The stage.
         stage: Name,
@@ -46,15 +55,15 @@ pub enum StageError {
         ledger: Box<GateLedger>,
     },
     /// The gate can't do its work.
-    #[error("stage `{stage}`: {source}")]
+    #[error("stage `{stage}`: {reason}")]
     Gate {
         /// The stage.
         stage: Name,
         /// Why.
-        source: GateError,
+        reason: GateError,
     },
     /// The model says that its call was cancelled.
-    #[error("stage `{stage}`: the model call was cancelled; abandon the turn or ask again")]
+    #[error("stage `{stage}`: the model call was cancelled; abandon the turn and ask again")]
     Cancelled {
         /// The stage.
         stage: Name,
@@ -122,20 +131,20 @@ pub enum StageError {
         agent: Option<Duration>,
     },
     /// The history breaks its rules, so that no provider would take it.
-    #[error("stage `{stage}`: {source}")]
+    #[error("stage `{stage}`: {reason}")]
     History {
         /// The stage.
         stage: Name,
         /// What is wrong.
-        source: HistoryError,
+        reason: HistoryError,
     },
     /// The stage offers a tool that there is not.
-    #[error("stage `{stage}`: {source}")]
+    #[error("stage `{stage}`: {reason}")]
     Tools {
         /// The stage.
         stage: Name,
         /// Which one.
-        source: ToolBoxError,
+        reason: ToolBoxError,
     },
     /// The gate asks a fallback model, and the agent has none.
     #[error(
@@ -157,13 +166,21 @@ pub enum StageError {
         models: Vec<String>,
     },
     /// Nobody provides the model.
-    #[error("stage `{stage}`: nobody provides a `{model}`; call `Runner::provide_arc` or `AgentNode::with_model`")]
+    #[error(
+        "stage `{stage}`: nobody provides a `{model}`; call `Runner::provide_arc`, or give the agent the model itself"
+    )]
     NoModel {
         /// The stage.
         stage: Name,
-        /// The type.
+        /// The type, for `dyn ChatModel` without its path.
         model: &'static str,
     },
+}
+
+/// The code, the validator where one said it, and why.
+fn cause(code: &Code, reason: &str, ledger: &GateLedger) -> String {
+    let said = ledger.attempts.last().and_then(|attempt| attempt.reasons.iter().find(|said| said.code == *code));
+    said.map_or_else(|| format!("`{code}` ({reason})"), ToString::to_string)
 }
 
 fn listed(names: &[String]) -> String {

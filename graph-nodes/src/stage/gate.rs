@@ -110,7 +110,7 @@ impl<S: State> GateNode<S> {
     pub fn check(&self) -> Result<(), StageError> {
         match self.policy.exhaustion {
             Exhaustion::AcceptBest if !self.validators.has_score() => {
-                Err(StageError::Gate { stage: self.stage.clone(), source: GateError::NoScore })
+                Err(StageError::Gate { stage: self.stage.clone(), reason: GateError::NoScore })
             }
             _ => Ok(()),
         }
@@ -127,7 +127,7 @@ impl<S: State> Node<S> for GateNode<S> {
         let ledger = book.ledger_mut(&self.stage);
         let decision = decide(&self.policy, &self.effective, ledger, outcome, state)
             .await
-            .map_err(|source| StageError::Gate { stage: self.stage.clone(), source }.fatal())?;
+            .map_err(|reason| StageError::Gate { stage: self.stage.clone(), reason }.fatal())?;
         match decision {
             Decision::Accept { response, modified, best, .. } => {
                 self.accept(&ctx, book, *response, modified, best).await

@@ -125,8 +125,10 @@ impl<S: State> ToolsNode<S> {
             } else if let Some(tool) = finished {
                 dispatch.refuse(call, format!("not executed: `{tool}` ended the conversation")).await?
             } else if at >= self.max_calls {
-                let max = self.max_calls;
-                dispatch.refuse(call, format!("not executed: the limit is {max} calls in one response")).await?
+                let (max, calls) = (self.max_calls, if self.max_calls == 1 { "call" } else { "calls" });
+                let why =
+                    format!("not executed: the limit is {max} {calls} in one response; call it again in the next one");
+                dispatch.refuse(call, why).await?
             } else {
                 dispatch.run(call).await?
             };
@@ -156,7 +158,7 @@ impl<S: State> Node<S> for ToolsNode<S> {
         let (state, ctx) = (task.state(), task.ctx());
         let tools = self.tools.as_ref();
         let tools =
-            tools.map_err(|source| StageError::Tools { stage: self.stage.clone(), source: source.clone() }.fatal())?;
+            tools.map_err(|reason| StageError::Tools { stage: self.stage.clone(), reason: reason.clone() }.fatal())?;
         let mut response = self.response_of(state).map_err(StageError::fatal)?;
         self.rename(&ctx, state, &mut response).await?;
         let dispatch = Dispatch { stage: &self.stage, tools, task, ctx: &ctx };

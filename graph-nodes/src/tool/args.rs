@@ -15,24 +15,38 @@ use serde_json::{Map, Value};
 ///
 /// let list = tool::<Trip, Vec<u32>>("sum", "Adds numbers.", |_, _| async { Err("never called".into()) });
 /// let error = ToolBox::builder().tool(list).build().unwrap_err();
-/// let ToolBoxError::BadSchema { source, .. } = error else { panic!("{error}") };
-/// assert_eq!(source, SchemaError::NotAnObject { found: "`array`".into() });
+/// let ToolBoxError::BadSchema { reason, .. } = error else { panic!("{error}") };
+/// assert_eq!(reason, SchemaError::NotAnObject { found: "`array`".into() });
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SchemaError {
     /// Arguments are always an object, and this schema describes something else.
-    #[error("it describes {found}, but arguments are one JSON object: make it `\"type\": \"object\"`")]
+    #[error("it describes {found}, but arguments are one JSON object; make it `\"type\": \"object\"`")]
     NotAnObject {
         /// What it describes.
         found: String,
     },
     /// The schema breaks the rules of JSON Schema.
-    #[error("it is not a JSON schema ({message}): correct it")]
+    #[error("it is no JSON schema, {}: {message}; correct it", Place(place))]
     Invalid {
-        /// What is wrong and where.
+        /// Where in the schema, as a JSON pointer; empty for the schema as a whole.
+        place: String,
+        /// What is wrong.
         message: String,
     },
+}
+
+/// A place in a schema, as part of a message.
+struct Place<'a>(&'a str);
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            "" => f.write_str("as a whole"),
+            place => write!(f, "at `{place}`"),
+        }
+    }
 }
 
 /// A compiled schema of arguments.
@@ -51,7 +65,11 @@ impl ArgsSchema {
             return Err(SchemaError::NotAnObject { found });
         }
         let compiled = jsonschema::validator_for(schema);
-        compiled.map(Self).map_err(|error| SchemaError::Invalid { message: error.to_string() })
+        compiled.map(Self).map_err(|error| SchemaError::Invalid {
+            // What is checked here against its own schema is the schema.
+            place: error.instance_path().to_string(),
+            message: error.to_string(),
+        })
     }
 
     /// What is wrong with the arguments, for the model; sorted, so that it is the same in every run.
@@ -71,7 +89,7 @@ impl ArgsSchema {
             })
             .collect();
         Err(format!(
-            "the arguments of `{tool}` don't fit its schema: {}: correct them and call again",
+            "the arguments of `{tool}` don't fit its schema: {}; correct them and call again",
             faults.join("; ")
         ))
     }

@@ -120,7 +120,8 @@ pub fn tool<S: State, Args: JsonSchema + DeserializeOwned + Send + 'static>(
         match serde_json::from_value::<Args>(arguments) {
             Ok(args) => Box::pin(run(args, call)),
             Err(error) => {
-                let message = format!("the arguments of `{}` can't be read: {error}: correct them", call.name());
+                let message =
+                    format!("the arguments of `{}` can't be read ({error}); correct them and call again", call.name());
                 Box::pin(std::future::ready(Err(message.into())))
             }
         }

@@ -32,7 +32,7 @@ use crate::model::ToolSpec;
 /// assert_eq!(tools.expose(["book"])?.names(), ["book"]);
 /// assert_eq!(
 ///     tools.expose(["fly"]).unwrap_err().to_string(),
-///     "there is no tool `fly`: the tools are `search`, `book`",
+///     "there is no tool `fly`; the tools are `search`, `book`",
 /// );
 /// # Ok::<(), ToolBoxError>(())
 /// ```
@@ -56,40 +56,48 @@ pub(crate) struct Entry<S: State> {
 ///
 /// assert_eq!(
 ///     ToolBoxError::DuplicateTool { name: "book".into() }.to_string(),
-///     "there are two tools `book`: rename one",
+///     "there are two tools `book`; rename one",
 /// );
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ToolBoxError {
     /// Two tools have one name.
-    #[error("there are two tools `{name}`: rename one")]
+    #[error("there are two tools `{name}`; rename one")]
     DuplicateTool {
         /// The name.
         name: String,
     },
     /// A tool has a blank name.
-    #[error("a tool has a blank name (`{description}`): name it")]
+    #[error("a tool has a blank name (`{description}`); name it")]
     BlankName {
         /// What it does.
         description: String,
     },
     /// The schema of a tool can't be used.
-    #[error("the schema of tool `{name}` can't be used: {source}")]
+    #[error("the schema of tool `{name}` can't be used: {reason}")]
     BadSchema {
         /// The tool.
         name: String,
         /// Why.
-        source: SchemaError,
+        reason: SchemaError,
     },
     /// A name that is exposed is no tool's.
-    #[error("there is no tool `{name}`: {}", offered(known.iter().map(String::as_str)))]
+    #[error("there is no tool `{name}`; {}", in_box(known))]
     UnknownTool {
         /// The name.
         name: String,
         /// The tools there are.
         known: Vec<String>,
     },
+}
+
+/// What is in a box, as part of a message.
+fn in_box(names: &[String]) -> String {
+    match names {
+        [] => "the box has no tools; add it with `ToolBoxBuilder::tool`".to_owned(),
+        names => offered(names.iter().map(String::as_str)),
+    }
 }
 
 /// What is offered, as part of a message.
@@ -147,8 +155,8 @@ impl<S: State> ToolBox<S> {
         }
         let offered = offered(self.names());
         Err(match self.all.iter().any(|entry| entry.spec.name == name) {
-            true => format!("the tool `{name}` is not offered here: {offered}"),
-            false => format!("there is no tool `{name}`: {offered}"),
+            true => format!("the tool `{name}` is not offered here; {offered}"),
+            false => format!("there is no tool `{name}`; {offered}"),
         })
     }
 }
@@ -219,7 +227,7 @@ impl<S: State> ToolBoxBuilder<S> {
             }
             match ArgsSchema::compile(&spec.parameters) {
                 Ok(schema) => all.push(Entry { spec, schema, tool }),
-                Err(source) => return Err(ToolBoxError::BadSchema { name: spec.name, source }),
+                Err(reason) => return Err(ToolBoxError::BadSchema { name: spec.name, reason }),
             }
         }
         let exposed = (0..all.len()).collect();

@@ -138,7 +138,7 @@ async fn g29_a_validator_that_panics_rejects_unless_the_policy_says_otherwise() 
     assert_eq!(closed.ledger.attempts[0].reasons[0].validator.as_deref(), Some("broken"));
 
     let fatal = run(&attempts(3).with_validator_panic(PanicPolicy::Fatal), &panics(), poem(1)).await;
-    let reason = "the validator `broken` panicked (oops): correct it".to_owned();
+    let reason = "the validator `broken` panicked (oops); correct it".to_owned();
     assert_eq!(fatal.decision(), &Decision::Fatal { code: Code::VALIDATOR_FAILED, reason });
 
     let open = run(&attempts(1).with_validator_panic(PanicPolicy::Accept), &panics(), poem(1)).await;

@@ -149,7 +149,9 @@ async fn a_model_can_be_named_by_its_type_or_given() {
     assert_eq!(given.requests()[0].messages, [Message::user("hi")]);
 
     let error = node_once(AgentNode::new("explore", seat())).state(asked()).run().await.unwrap_err();
-    assert!(error.to_string().starts_with("stage `explore`: nobody provides a `dyn "), "{error}");
+    let text = "stage `explore`: nobody provides a `dyn ChatModel`; \
+                call `Runner::provide_arc`, or give the agent the model itself";
+    assert_eq!(error.to_string(), text);
 }
 
 #[test]

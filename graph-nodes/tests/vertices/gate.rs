@@ -78,7 +78,8 @@ async fn g16_fatal_ends_the_turn_at_once() {
     assert_eq!(ran.asked(), 1);
     assert_eq!(
         ran.stage_error().to_string(),
-        "stage `explore`: the response was rejected for good, `illegal`: must not be said; 1 attempts, tokens: 110",
+        "stage `explore`: trying again is pointless: `illegal` by `never` (must not be said); 1 attempt, 110 tokens; \
+         remove the cause, abandon the turn and ask again",
     );
 }
 
@@ -186,7 +187,7 @@ async fn alone_it_replies_stays_or_fails() {
     let done = node_once(alone(attempts(3))).state(response(Response::from_text(" "))).run().await.unwrap();
     let expected = serde_json::json!({
         "stage": "explore",
-        "feedback": "the answer was empty: write a text or call a tool",
+        "feedback": "the answer was empty; write a text or call a tool",
         "mode": "reason",
         "attempt": 2,
         "max": 3,
@@ -204,7 +205,7 @@ async fn without_a_tools_vertex_calls_are_rejected() {
     let state = response(Response::from_calls([crate::support::call("1", "fly")]));
     let done = node_once(alone(attempts(3))).state(state.clone()).run().await.unwrap();
     let Move::Stay(Some(feedback)) = done.to_move() else { panic!("{:?}", done.to_move()) };
-    assert_eq!(feedback["feedback"], "there is no tool `fly`: no tools are offered");
+    assert_eq!(feedback["feedback"], "there is no tool `fly`; no tools are offered");
 
     let error = node_once(alone(attempts(3).in_shadow())).state(state).run().await.unwrap_err();
     assert!(matches!(error.source().downcast_ref(), Some(StageError::NobodyRunsCalls { .. })));

@@ -30,7 +30,8 @@ async fn g1_three_attempts_are_three_calls_and_the_error_lists_them() {
          no response was accepted in 3 attempts (limit: attempts); \
          1: rejected `not_good` by `only_good` (say `good`); \
          2: rejected `not_good` by `only_good` (say `good`); \
-         3: rejected `not_good` by `only_good` (say `good`); tokens: 330 rejected, 0 for judges",
+         3: rejected `not_good` by `only_good` (say `good`); tokens: 330 rejected, 0 for judges; \
+         abandon the turn and ask again, or give the gate a way out with `GateNode::exhausted`",
     );
 }
 

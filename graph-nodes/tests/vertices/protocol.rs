@@ -96,7 +96,7 @@ async fn m5_a_history_that_breaks_the_rules_is_refused_before_it_is_sent() {
     let error = end.unwrap_err();
     assert_eq!(
         crate::support::stage_error(&error).to_string(),
-        "stage `explore`: the history can't be sent: message 2 uses the call id `1` of message 0 again: \
+        "stage `explore`: the history can't be sent: message 2 uses the call id `1` of message 0 again; \
          give each call its own id",
     );
     assert_eq!(model.requests().len(), 0);
@@ -121,9 +121,9 @@ async fn m7_unknown_and_unexposed_tools_are_told_what_is_offered() {
     assert_eq!(
         transcript(ran.state())[2..6],
         [
-            "tool 1 failed: there is no tool `fly`: the tools are `b`, `a`",
-            "tool 2 failed: the tool `secret` is not offered here: the tools are `b`, `a`",
-            "tool 3 failed: the call names no tool: the tools are `b`, `a`",
+            "tool 1 failed: there is no tool `fly`; the tools are `b`, `a`",
+            "tool 2 failed: the tool `secret` is not offered here; the tools are `b`, `a`",
+            "tool 3 failed: the call names no tool; the tools are `b`, `a`",
             "tool 4: A",
         ],
     );
@@ -147,8 +147,11 @@ async fn calls_over_the_limit_are_answered_and_not_executed() {
     let (tool, count) = counted("a");
     let stage = Stage { run: |run| run.max_calls(2), ..Stage::tools([tool]) };
     let ran = stage.turn([calls([("1", "a"), ("2", "a"), ("3", "a")]), Turn::text("done")]).await;
-    let expected =
-        ["tool 1: done", "tool 2: done", "tool 3 failed: not executed: the limit is 2 calls in one response"];
+    let expected = [
+        "tool 1: done",
+        "tool 2: done",
+        "tool 3 failed: not executed: the limit is 2 calls in one response; call it again in the next one",
+    ];
     assert_eq!((&transcript(ran.state())[2..5], count.load(Ordering::Relaxed)), (&expected.map(str::to_owned)[..], 2));
 }
 
@@ -159,7 +162,7 @@ async fn a_handler_that_panics_fails_only_its_own_call() {
     assert_eq!(
         transcript(ran.state())[2..4],
         [
-            "tool 1 failed: the tool `broken` failed because of a defect: don't call it again in the same way",
+            "tool 1 failed: the tool `broken` failed because of a defect; don't call it again in the same way",
             "tool 2: A",
         ],
     );
@@ -197,7 +200,7 @@ async fn a_result_that_is_no_json_is_an_error_and_writes_nothing() {
     let tool =
         fixed("a", move || Ok(ToolReply::json(&bad).update(crate::support::Trip::update().city("Oslo")).direct("hi")));
     let ran = Stage::tools([tool]).turn([calls([("1", "a")]), Turn::text("done")]).await;
-    let expected = "tool 1 failed: the tool `a` gave a result that is no JSON: key must be a string";
+    let expected = "tool 1 failed: the tool `a` gave a result that is no JSON (key must be a string); don't call it again in the same way";
     assert_eq!((transcript(ran.state())[2].as_str(), ran.state().city.as_str()), (expected, ""));
     assert_eq!(ran.reply(), Some("done"));
 }

@@ -34,7 +34,7 @@ fn two_tools_of_one_name() {
 #[test]
 fn a_blank_name() {
     let error = build(" ", json!({"type": "object"})).unwrap_err();
-    assert_eq!(error.to_string(), "a tool has a blank name (`Raw.`): name it");
+    assert_eq!(error.to_string(), "a tool has a blank name (`Raw.`); name it");
 }
 
 #[test]
@@ -45,14 +45,25 @@ fn schemas_that_describe_no_arguments() {
         (json!({"type": "array"}), "`array`"),
         (json!({"type": ["object", "null"]}), "`[\"object\",\"null\"]`"),
     ] {
-        let source = SchemaError::NotAnObject { found: found.into() };
-        assert_eq!(build("a", schema).unwrap_err(), ToolBoxError::BadSchema { name: "a".into(), source });
+        let reason = SchemaError::NotAnObject { found: found.into() };
+        assert_eq!(build("a", schema).unwrap_err(), ToolBoxError::BadSchema { name: "a".into(), reason });
     }
     let broken = json!({"type": "object", "properties": {"n": {"type": "numeral"}}});
     let error = build("a", broken).unwrap_err();
-    assert!(matches!(error, ToolBoxError::BadSchema { source: SchemaError::Invalid { .. }, .. }), "{error}");
+    let text = "the schema of tool `a` can't be used: it is no JSON schema, at `/properties/n/type`: \
+                \"numeral\" is not valid under any of the schemas listed in the 'anyOf' keyword; correct it";
+    assert_eq!(error.to_string(), text);
+    // The text says it all, so nothing is said twice by whoever prints the sources too.
+    assert!(std::error::Error::source(&error).is_none());
     let elsewhere = json!({"type": "object", "properties": {"n": {"$ref": "https://example.invalid/n"}}});
     assert!(build("a", elsewhere).is_err());
+}
+
+#[test]
+fn an_empty_box_says_so() {
+    let error = ToolBox::<Trip>::default().expose(["fly"]).unwrap_err();
+    let text = "there is no tool `fly`; the box has no tools; add it with `ToolBoxBuilder::tool`";
+    assert_eq!(error.to_string(), text);
 }
 
 #[test]
@@ -65,7 +76,7 @@ fn an_unknown_name_is_told_all_there_are() {
 async fn an_unknown_name_of_a_stage_fails_its_first_turn() {
     let stage = Stage { agent: |agent| agent.with_tools(["fly"]), ..Stage::tools([fixed("a", || Ok("A".into()))]) };
     let ran = stage.turn([Turn::text("never")]).await;
-    assert_eq!(ran.stage_error().to_string(), "stage `explore`: there is no tool `fly`: the tools are `a`");
+    assert_eq!(ran.stage_error().to_string(), "stage `explore`: there is no tool `fly`; the tools are `a`");
     assert_eq!(ran.asked(), 0);
 }
 

@@ -61,7 +61,7 @@ async fn n2_faults_name_each_place_and_what_was_expected() {
          \"city\" is a required property; \
          Additional properties are not allowed ('pets' was unexpected); \
          at `/rooms/0`: \"attic\" is not one of \"single\" or \"suite\"; \
-         at `/stay/nights`: \"3\" is not of type \"integer\": correct them and call again",
+         at `/stay/nights`: \"3\" is not of type \"integer\"; correct them and call again",
     );
     let text = answer(r#"{"city": "Oslo", "stay": {"nights": 0}}"#).await;
     assert!(text.contains("at `/stay/nights`: 0 is less than the minimum of 1"), "{text}");
@@ -70,9 +70,9 @@ async fn n2_faults_name_each_place_and_what_was_expected() {
 #[tokio::test(start_paused = true)]
 async fn arguments_that_are_no_object_are_answered_and_nothing_is_repaired() {
     let expected = "tool 1 failed: the arguments are not valid JSON \
-                    (EOF while parsing a string at line 1 column 14): send one complete JSON object";
+                    (EOF while parsing a string at line 1 column 14); send one complete JSON object";
     assert_eq!(answer(r#"{"city": "Oslo"#).await, expected);
-    assert_eq!(answer("[]").await, "tool 1 failed: the arguments are an array: send one JSON object");
+    assert_eq!(answer("[]").await, "tool 1 failed: the arguments are an array; send one JSON object");
 }
 
 #[tokio::test(start_paused = true)]
@@ -98,8 +98,8 @@ async fn a_type_that_is_narrower_than_its_schema_is_an_error_for_the_model() {
     let ran = Stage::tools([loose]).turn([Turn::calls([call]), Turn::text("done")]).await;
     assert_eq!(
         transcript(ran.state())[2],
-        "tool 1 failed: the arguments of `loose` can't be read: \
-         invalid type: string \"x\", expected u32: correct them",
+        "tool 1 failed: the arguments of `loose` can't be read \
+         (invalid type: string \"x\", expected u32); correct them and call again",
     );
 }
 

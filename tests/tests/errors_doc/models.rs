@@ -34,7 +34,7 @@ pub(crate) async fn section() -> Section {
         entry(&broken, "Retryable. What had arrived is in `received`; none of its calls is executed."),
         entry(
             &ModelError::from(AssemblyError::MissingId { call: 0 }),
-            "Retryable. Which call and why is its `source`, an `AssemblyError`.",
+            "Retryable. The reason behind the colon is an `AssemblyError`.",
         ),
         entry(&exhausted, "Only tests get here: the scripted model was asked once more than its script says."),
         entry(
@@ -71,8 +71,10 @@ async fn scripts() -> Vec<Entry> {
     asked.complete(hello()).await.expect_err("no turn");
     let missing = asked.assert_done().expect_err("missing");
     vec![
-        Entry::variant("ScriptError", &unused, "Your test expected more requests than there were."),
-        Entry::variant("ScriptError", &missing, "Your test expected fewer requests than there were."),
+        Entry::variant("ScriptError", &unused, "Your test expected more requests than there were.")
+            .and(&ScriptError::Unused { turns: 2 }),
+        Entry::variant("ScriptError", &missing, "Your test expected fewer requests than there were.")
+            .and(&ScriptError::Missing { requests: 2 }),
     ]
 }
 
@@ -102,7 +104,7 @@ impl Tool<Trip> for Odd {
 fn schema(schema: serde_json::Value) -> (ToolBoxError, SchemaError) {
     let error = ToolBox::builder().tool(Odd(ToolSpec::new("search", "Finds hotels.", schema))).build();
     match error.expect_err("refused") {
-        ToolBoxError::BadSchema { name, source } => (ToolBoxError::BadSchema { name, source: source.clone() }, source),
+        ToolBoxError::BadSchema { name, reason } => (ToolBoxError::BadSchema { name, reason: reason.clone() }, reason),
         other => panic!("not the schema: {other}"),
     }
 }
@@ -131,7 +133,11 @@ pub(crate) fn tools() -> Section {
                 "The type of a tool's arguments is a struct (or a map), not a list, a text or an enum.",
             )
             .and(&untyped),
-            Entry::variant("SchemaError", &invalid, "Only hand-written schemas get here."),
+            Entry::variant(
+                "SchemaError",
+                &invalid,
+                "Only hand-written schemas get here. The place is a JSON pointer into the schema.",
+            ),
         ],
     }
 }

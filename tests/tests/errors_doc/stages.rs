@@ -57,7 +57,7 @@ impl Printed {
 
     fn of_stage(error: &StageError) -> Self {
         let inside = match error {
-            StageError::Gate { source, .. } => Some(Self::of(source)),
+            StageError::Gate { reason, .. } => Some(Self::of(reason)),
             StageError::Exhausted { failure, .. } => Some(Self::of(failure)),
             _ => None,
         };
@@ -239,8 +239,9 @@ pub(crate) async fn section() -> Section {
         entries: vec![
             entry(
                 &exhausted,
-                "No response was accepted. Give the gate a way out (`GateNode::exhausted`), more attempts, or \
-                 milder validators.",
+                "No response was accepted. A node of `GateNode::exhausted` can take over; or let the policy accept the \
+                 best response (`Exhaustion::AcceptBest`), ask another model (`Exhaustion::FallbackModel`) or allow \
+                 more attempts.",
             ),
             Entry::plain(
                 "`GateFailure`",
@@ -250,7 +251,8 @@ pub(crate) async fn section() -> Section {
             ),
             entry(
                 &stage(|| Verdict::fatal("banned", "the guest is banned"), policy()).await,
-                "A validator returned `Verdict::fatal`, or the model an error that will come again.",
+                "A validator returned `Verdict::fatal`, or the model an error that will come again; without a \
+                 validator's name it was the model.",
             ),
             entry(
                 &alone(gate(policy()), drafted("explore", came(Err(ModelError::Cancelled)))).await,
