@@ -96,7 +96,7 @@ async fn four_kinds_of_bad_arguments_get_four_answers_and_the_stage_stays() {
     let told: Vec<String> =
         visit.model.requests().iter().filter_map(|request| request.messages.last().map(Message::text)).collect();
     assert!(told[1].contains("not valid JSON"), "{}", told[1]);
-    assert!(told[2].contains("an array: send one JSON object"), "{}", told[2]);
+    assert!(told[2].contains("an array; send one JSON object"), "{}", told[2]);
     assert_eq!(told[4], "On which days do you arrive and leave?");
     assert!(told[5].contains("check-out `2026-07-03` is not after check-in `2026-07-06`"), "{}", told[5]);
     assert_eq!(end.state.criteria.city, Some(City::Lisbon));
@@ -181,7 +181,7 @@ async fn a_tool_of_another_stage_is_an_error_and_the_stage_stays() {
     let (status, text) = answer(&end);
     assert_eq!(status, CallStatus::Error);
     assert!(
-        text.starts_with("the tool `capture_criteria` is not offered here: the tools are `show_offers`, "),
+        text.starts_with("the tool `capture_criteria` is not offered here; the tools are `show_offers`, "),
         "{text}"
     );
     assert_eq!((end.state.stage, end.state.criteria.city), (Stage::Present, Some(City::Lisbon)));

@@ -48,7 +48,7 @@ async fn sections() -> Vec<Section> {
         tasks::section().await,
         tasks::routers().await,
         threads::section().await,
-        codec::state(),
+        codec::state().await,
         codec::stores().await,
         messages::section(),
         messages::assembly(),

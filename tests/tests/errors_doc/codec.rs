@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use futures_util::future::join;
 use graph_engine::{
-    CheckpointId, CodecError, Encoding, MemoryStore, ReduceError, RunError, START, State, StoreError, TurnError,
+    CheckpointId, CodecError, Encoding, In, MemoryStore, ReduceError, Route, RunError, START, State, StoreError,
+    TurnError,
 };
 use std::time::Duration;
 
@@ -17,7 +18,30 @@ struct Seats {
     taken: BTreeMap<(u32, char), String>,
 }
 
-pub(crate) fn state() -> Section {
+#[derive(Route)]
+enum ToQuote {
+    Quote(f64),
+}
+
+async fn send() -> ToQuote {
+    ToQuote::Quote(f64::NAN)
+}
+
+async fn quote(_: In<f64>) {}
+
+/// What a payload that is no JSON gives at the commit.
+async fn payload() -> Entry {
+    let sending = runner(trip().node("explore", send).node("quote", quote).edge(START, "explore"));
+    let error = run(&sending.store(MemoryStore::new())).await;
+    let RunError::Encode { cause, .. } = &*error.error else { panic!("not the payload: {error}") };
+    Entry::variant(
+        "CodecError",
+        cause,
+        "What is sent to a task travels by pointer and is written at a commit. Send something that has a form in JSON.",
+    )
+}
+
+pub(crate) async fn state() -> Section {
     let nan = Trip { price: f64::NAN, ..Trip::default() }.encode(1, None, &mut Vec::new());
     let seats = Seats { taken: BTreeMap::from([((3, 'a'), "guest-7".to_owned())]) };
     let keys = seats.encode(0, None, &mut Vec::new());
@@ -52,6 +76,7 @@ pub(crate) fn state() -> Section {
                 "A saved result of a task writes a field that was renamed or removed since. Bring the field back until \
                  unfinished threads are through, or delete them.",
             ),
+            payload().await,
             Entry::plain(
                 "`ReduceError`",
                 [staged.expect_err("refused"), ReduceError::new("total", "overflow")],
@@ -83,7 +108,7 @@ pub(crate) async fn stores() -> Section {
     let unavailable = broken(|| StoreError::unavailable("connection refused")).await;
     let full = broken(|| StoreError::full("no space left on device")).await;
     let entry = |error: &TurnError, means| match &*error.error {
-        RunError::Store { source, .. } => Entry::variant("StoreError", source, means),
+        RunError::Store { cause: source, .. } => Entry::variant("StoreError", source, means),
         other => panic!("not the store: {other}"),
     };
     Section {

@@ -197,7 +197,7 @@ async fn outcomes() -> Vec<Entry> {
 
 pub(crate) async fn routers() -> Section {
     let source = |error: graph_engine::TurnError| match *error.error {
-        RunError::Router { source, .. } => source.to_string(),
+        RunError::Router { cause: source, .. } => source.to_string(),
         other => panic!("not a router: {other}"),
     };
     let nothing = explore(rest).route("explore", |_: &Trip| Next::<Again>::declared());

@@ -49,6 +49,7 @@ pub(crate) async fn section() -> Section {
     finished.thread("guest-7").run(Trip::update()).await.expect("it finishes");
     let idle = resting().store(MemoryStore::new()).thread("guest-7");
 
+    let unknown = resting().store(MemoryStore::new()).thread("guest-7");
     let none = resting().thread("guest-7");
     let without = [
         *error_of(none.proceed()).await.error,
@@ -86,6 +87,10 @@ pub(crate) async fn section() -> Section {
             [run(&dear.store(MemoryStore::new())).await, run(&sending.store(MemoryStore::new())).await],
         ),
         restore().await,
+        run_error(
+            "The id is of another thread, or the checkpoint was pruned.",
+            &[error_of(unknown.state_at(Some(CheckpointId::derive("guest-7", "", None, "turn-9", 0)))).await],
+        ),
         Entry::plain(
             "What a thread lost by a change of its graph",
             changed().await,
@@ -123,14 +128,12 @@ async fn restore() -> Entry {
     let retyped = runner(Graph::<Renamed>::builder("trip").node("explore", rest).edge(START, "explore"));
     let retyped = retyped.store(Fake::holding("{}", "\"Oslo\"")).thread("guest-7");
     let canned = |position: &str| resting().store(Fake::holding(position, "\"Oslo\"")).thread("guest-7");
-    let unknown = CheckpointId::derive("guest-7", "", None, "turn-9", 0);
     let [future, cut] = ["{\"version\":9,\"step\":0,\"began\":0,\"next\":[]}", "{\"version\":"].map(canned);
     let texts = [
         *error_of(renamed.thread("guest-7").proceed()).await.error,
         *error_of(retyped.run(Renamed::update())).await.error,
         *error_of(future.proceed()).await.error,
         *error_of(cut.proceed()).await.error,
-        error_of(idle(store).state_at(Some(unknown))).await,
     ];
     run_error(
         "The checkpoint was made by another version of the graph, the state or the engine, or the store lost \
@@ -155,8 +158,4 @@ async fn changed() -> Vec<String> {
     let new = Graph::<Bare>::builder("trip").node("ask", rest).node("look", rest).node("read", rest);
     let new = new.edge(START, "ask").edge(START, "look").edge("look", "read");
     runner(new).store(store).thread("guest-7").proceed().await.expect("it goes on").report.warnings
-}
-
-fn idle(store: MemoryStore) -> graph_engine::Thread<Trip> {
-    resting().store(store).thread("guest-7")
 }
