@@ -56,6 +56,12 @@ impl ReduceError {
 /// A store is written from [`encode`](Self::encode) with a mark of the last commit, never from the old state, so
 /// that the state can be changed in place.
 ///
+/// # What a state costs
+/// A super-step changes the state in place and copies nothing, as long as nobody keeps a snapshot. Whoever does costs
+/// one clone of the struct a step: independent of its size for fields of type [`Log`], `Arc<T>` and persistent maps,
+/// proportional to it for `Vec`, `String` and std's maps. A checkpoint holds the changed fields only: of a `Log`, a `Vec`
+/// and a `String` with `#[state(append)]` what was added, of everything else the whole value.
+///
 /// ```
 /// use graph_engine::{Log, State};
 ///
