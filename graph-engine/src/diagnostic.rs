@@ -103,6 +103,8 @@ lints! {
     TooManyFields = "G013", Error;
     /// A node that does its own retries has a retry policy too.
     DoubleRetry = "G014", Error;
+    /// A node says that it was made wrong and can't run.
+    NodeProblem = "G015", Error;
     /// Two nodes that may run in one super-step both declare that they write a single-writer field.
     OverlappingWriters = "G101", Warn;
     /// Branches of different length meet at a node without a join, so that it runs several times.

@@ -348,6 +348,35 @@ impl Node<Trip> for Agent {
     }
 }
 
+/// A node that was made wrong.
+struct Broken(Vec<String>);
+
+#[async_trait]
+impl Node<Trip> for Broken {
+    async fn run(&self, _: &Task<Trip>) -> Result<Outcome<Trip>, NodeError> {
+        Ok(Outcome::default())
+    }
+
+    fn describe(&self) -> NodeInfo {
+        let mut info = NodeInfo::new(NodeKind::Agent);
+        info.problems = self.0.clone();
+        info
+    }
+}
+
+#[test]
+fn g015_nodes_that_were_made_wrong() {
+    let with = |problems: &[&str]| {
+        let broken = Broken(problems.iter().map(ToString::to_string).collect());
+        findings(graph().node("a", broken).edge(START, "a").edge("a", END))
+    };
+    assert_eq!(
+        with(&["there is no tool `x`", "it has two models"]),
+        ["error[G015]: `a` can't run: it has two models", "error[G015]: `a` can't run: there is no tool `x`",]
+    );
+    assert_eq!(with(&[]), none());
+}
+
 #[test]
 fn g014_double_retries() {
     let agent = |builder: Builder<Trip>| builder.edge(START, "a").edge("a", END);

@@ -60,6 +60,8 @@ pub struct NodeInfo {
     pub needs: Vec<Need>,
     /// The only fields it writes, if it says so.
     pub writes: Option<FieldSet>,
+    /// What was wrong when it was made, such as a tool that there is not: each is a finding of `compile()`.
+    pub problems: Vec<String>,
     /// It does its own retries, so that a retry policy on it would count twice.
     pub no_retry: Option<&'static str>,
 }

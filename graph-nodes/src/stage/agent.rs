@@ -161,7 +161,8 @@ impl<S: State> AgentNode<S> {
         self
     }
 
-    /// Finds before the first turn what would fail it: a tool that there is not, a second fallback model.
+    /// Finds what would fail the first turn: a tool that there is not, a second fallback model. `compile()` asks this
+    /// too.
     ///
     /// # Errors
     /// [`StageError::Tools`], [`StageError::SecondFallback`].
@@ -180,8 +181,7 @@ impl<S: State> AgentNode<S> {
         self.expose()
     }
 
-    /// Offers only these tools of the box. A name that is no tool's fails the first turn; call [`ToolBox::expose`]
-    /// instead to find it earlier.
+    /// Offers only these tools of the box. A name that is no tool's is an error of `compile()`.
     pub fn with_tools<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.names = Some(names.into_iter().map(Into::into).collect());
         self.expose()
@@ -297,6 +297,7 @@ impl<S: State> Node<S> for AgentNode<S> {
         let mut info = NodeInfo::new(NodeKind::Agent);
         info.no_retry = Some("its gate counts the attempts and asks again");
         info.writes = Some(self.seat.draft.set() | self.seat.book.set());
+        info.problems.extend(self.check().err().map(|problem| problem.to_string()));
         for source in [&self.model].into_iter().chain(&self.fallbacks) {
             if let Source::Resource(need, _) = source
                 && !info.needs.contains(need)

@@ -103,7 +103,8 @@ impl<S: State> GateNode<S> {
         self
     }
 
-    /// Finds before the first turn what would fail it: a policy that accepts the best response, without a score.
+    /// Finds what would fail the first turn: a policy that accepts the best response, without a score. `compile()` asks
+    /// this too.
     ///
     /// # Errors
     /// [`StageError::Gate`] with [`GateError::NoScore`].
@@ -169,6 +170,7 @@ impl<S: State> Node<S> for GateNode<S> {
                 info.named_targets.push(target.clone());
             }
         }
+        info.problems.extend(self.check().err().map(|problem| problem.to_string()));
         info.stay = true;
         info.direct = self.accepted == Accepted::Direct;
         info.writes = Some(self.seat.draft.set() | self.seat.book.set() | self.seat.history.set());

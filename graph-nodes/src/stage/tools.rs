@@ -60,8 +60,8 @@ pub struct ToolsNode<S: State> {
 }
 
 impl<S: State> ToolsNode<S> {
-    /// The tools of a stage: of the box only these may be called. A name that is no tool's fails the first turn; call
-    /// [`ToolBox::expose`] before to find it earlier.
+    /// The tools of a stage: of the box only these may be called. A name that is no tool's is an error
+    /// of `compile()`.
     pub fn new<N: AsRef<str>>(
         stage: impl Into<Name>,
         seat: Seat<S>,
@@ -209,6 +209,10 @@ impl<S: State> Node<S> for ToolsNode<S> {
             }
         }
         (info.direct, info.finish) = (true, true);
+        if let Err(reason) = &self.tools {
+            let problem = StageError::Tools { stage: self.stage.clone(), reason: reason.clone() };
+            info.problems.push(problem.to_string());
+        }
         if let Ok(tools) = &self.tools {
             for need in tools.entries().flat_map(|entry| entry.tool.needs()) {
                 if !info.needs.contains(&need) {

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures_util::StreamExt;
-use graph_engine::{EventKind, Graph, Log, Runner, START, State, Thread, Turn as EngineTurn, TurnEnd, TurnError};
+use graph_engine::{
+    EventKind, Graph, Level, Lint, Log, Runner, START, State, Thread, Turn as EngineTurn, TurnEnd, TurnError,
+};
 use graph_nodes::gate::{GatePolicy, Validators, Verdict};
 use graph_nodes::message::{CallStatus, Message, ToolCall, check_history};
 use graph_nodes::model::{ChatModel, ScriptedModel, Turn};
@@ -96,6 +98,8 @@ impl Stage {
             .node("present", present)
             .node("handoff", handoff)
             .edge(START, "agent")
+            // What `compile()` would refuse must also be refused by the vertices themselves.
+            .lint(Lint::NodeProblem, Level::Warn)
             .compile()
             .unwrap()
     }

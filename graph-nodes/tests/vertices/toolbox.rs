@@ -1,11 +1,12 @@
 //! What is refused when tools are put together.
 
-use graph_engine::{State, async_trait};
+use graph_engine::{END, Graph, IntoNode, Lint, NodeSpec, START, State, async_trait};
 use graph_nodes::model::{ToolSpec, Turn};
+use graph_nodes::stage::{AgentNode, ToolsNode};
 use graph_nodes::tool::{Call, SchemaError, Tool, ToolBox, ToolBoxError, ToolError, ToolReply, schema_of};
 use serde_json::json;
 
-use crate::support::{Stage, Trip, fixed};
+use crate::support::{Stage, Trip, fixed, seat};
 
 struct Raw(ToolSpec);
 
@@ -73,10 +74,22 @@ fn an_unknown_name_is_told_all_there_are() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_unknown_name_of_a_stage_fails_its_first_turn() {
+async fn an_unknown_name_of_a_stage_is_found_by_compile_and_fails_its_first_turn() {
+    let text = "stage `explore`: there is no tool `fly`; the tools are `a`";
+    let tools = ToolBox::builder().tool(fixed("a", || Ok("A".into()))).build().unwrap();
+    let made: [NodeSpec<Trip>; 2] = [
+        AgentNode::new("explore", seat()).tools(tools.clone()).with_tools(["fly"]).into_node(),
+        ToolsNode::new("explore", seat(), tools, ["fly"]).into_node(),
+    ];
+    for node in made {
+        let refused = Graph::<Trip>::builder("trip").node("n", node).edge(START, "n").edge("n", END).compile();
+        let found = refused.unwrap_err().diagnostics;
+        assert_eq!((found[0].lint, found[0].message.clone()), (Lint::NodeProblem, format!("`n` can't run: {text}")));
+    }
+
     let stage = Stage { agent: |agent| agent.with_tools(["fly"]), ..Stage::tools([fixed("a", || Ok("A".into()))]) };
     let ran = stage.turn([Turn::text("never")]).await;
-    assert_eq!(ran.stage_error().to_string(), "stage `explore`: there is no tool `fly`; the tools are `a`");
+    assert_eq!(ran.stage_error().to_string(), text);
     assert_eq!(ran.asked(), 0);
 }
 

@@ -124,7 +124,16 @@ fn names() -> Vec<Entry> {
         "The node repeats its own work (`NodeInfo::no_retry`, such as an agent before a gate), and both \
          counts would multiply. Configure the one of the node.",
     );
-    vec![duplicate, reserved, unknown, cluster, fields, retry]
+    let mut info = NodeInfo::default();
+    info.problems = vec!["stage `explore`: there is no tool `fly`; the tools are `search`".to_owned()];
+    let broken = trip().node("explore", ByHand { info, outcome: Outcome::default }).edge(START, "explore");
+    let broken = entry(
+        Lint::NodeProblem,
+        [broken],
+        "A node of a library was put together wrongly (`NodeInfo::problems`) and would fail its first turn. The words \
+         behind the colon are its own; those of the node library are listed below.",
+    );
+    vec![duplicate, reserved, unknown, cluster, fields, retry, broken]
 }
 
 fn paths() -> Vec<Entry> {

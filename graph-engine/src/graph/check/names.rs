@@ -61,6 +61,10 @@ impl Plan {
             found.push(Diagnostic::new::<&str>(Lint::TooManyFields, [], message).help(help));
         }
         for draft in &builder.nodes {
+            for problem in &draft.spec.info.problems {
+                let message = format!("`{}` can't run: {problem}", draft.name);
+                found.push(Diagnostic::new(Lint::NodeProblem, [&draft.name], message));
+            }
             if let (Some(why), Some(_)) = (draft.spec.info.no_retry, &draft.spec.policy.retry) {
                 let message = format!("`{}` has a retry policy, but {why}", draft.name);
                 found.push(
