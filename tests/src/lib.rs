@@ -8,9 +8,11 @@ mod lints;
 mod nodes;
 mod store;
 mod trip;
+mod wide;
 
 pub use alive::{Alive, Guard, poll_at_most};
 pub use lints::findings;
 pub use nodes::{BoxNode, Runs, after, note};
 pub use store::TestStore;
 pub use trip::{Trip, TripUpdate};
+pub use wide::Wide;

@@ -1,6 +1,6 @@
 //! E25: all findings at once, sorted, with levels that can be changed.
 
-use behaviour_tests::{Trip, findings, note};
+use behaviour_tests::{Trip, Wide, findings, note};
 use graph_engine::{Builder, END, Graph, In, Level, Lint, Next, Nowhere, Route, START};
 
 fn none() -> Vec<String> {
@@ -156,79 +156,16 @@ fn codes_are_distinct_and_levels_follow_from_them() {
 #[test]
 fn a_state_with_more_than_64_fields_is_refused() {
     assert_eq!(
-        wide::findings(65),
+        findings_of_wide(65),
         [
             "error[G013]: the state has 65 fields; at most 64 are possible (group fields that belong together into a struct)"
         ]
     );
-    assert_eq!(wide::findings(64), none());
+    assert_eq!(findings_of_wide(64), none());
 }
 
-/// A state by hand with any number of fields.
-mod wide {
-    use std::borrow::Cow;
-
-    use graph_engine::{CodecError, END, Encoding, FieldSet, FieldSpec, Graph, Merge, ReduceError, START, State};
-
-    #[derive(Clone)]
-    struct Wide(Vec<FieldSpec>);
-
-    impl State for Wide {
-        type Update = ();
-        type Staged = ();
-
-        fn fields(&self) -> &[FieldSpec] {
-            &self.0
-        }
-
-        fn written(&self, (): &()) -> FieldSet {
-            FieldSet::EMPTY
-        }
-
-        fn overwritten(&self, (): &()) -> FieldSet {
-            FieldSet::EMPTY
-        }
-
-        fn stage(&self, (): &mut (), (): &mut ()) -> Result<(), ReduceError> {
-            Ok(())
-        }
-
-        fn apply(&mut self, (): ()) {}
-
-        fn settle(&mut self, (): ()) {}
-
-        fn reset_transient(&mut self) {}
-
-        fn compose((): (), (): ()) {}
-
-        fn mark(&self, _: usize) -> u64 {
-            0
-        }
-
-        fn encode(&self, _: usize, _: Option<u64>, _: &mut Vec<u8>) -> Result<Encoding, CodecError> {
-            Ok(Encoding::Base)
-        }
-
-        fn decode(&mut self, _: usize, _: Encoding, _: &[u8]) -> Result<(), CodecError> {
-            Ok(())
-        }
-
-        fn encode_update(&self, (): &(), _: &mut Vec<u8>) -> Result<(), CodecError> {
-            Ok(())
-        }
-
-        fn decode_update(&self, _: &[u8]) -> Result<(), CodecError> {
-            Ok(())
-        }
-    }
-
-    pub(super) fn findings(fields: usize) -> Vec<String> {
-        let field = |at: usize| {
-            let mut spec = FieldSpec::new("f", Merge::Any);
-            spec.name = Cow::Owned(format!("f{at}"));
-            spec
-        };
-        let compiled = Graph::starting_from("g", Wide((0..fields).map(field).collect())).edge(START, END).compile();
-        compiled.map_or_else(|error| error.diagnostics.iter().map(ToString::to_string).collect(), |_| Vec::new())
-    }
+/// What is found in a graph over a state of so many fields.
+fn findings_of_wide(fields: usize) -> Vec<String> {
+    let compiled = Graph::starting_from("g", Wide::new(fields)).edge(START, END).compile();
+    compiled.map_or_else(|error| error.diagnostics.iter().map(ToString::to_string).collect(), |_| Vec::new())
 }

@@ -28,8 +28,6 @@ mod trip;
 mod turns;
 #[path = "errors_doc/warnings.rs"]
 mod warnings;
-#[path = "errors_doc/wide.rs"]
-mod wide;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,5 +1,6 @@
 //! What keeps a graph from compiling.
 
+use behaviour_tests::Wide;
 use graph_engine::{
     Builder, Diagnostic, END, Graph, In, Lint, Next, NodeExt, NodeInfo, Nowhere, Outcome, Retry, Route, START, State,
 };
@@ -7,7 +8,6 @@ use std::time::Duration;
 
 use crate::doc::{Entry, Section};
 use crate::trip::{ByHand, Trip, name_city, rest, trip};
-use crate::wide::Wide;
 
 #[derive(Route)]
 enum ToQuote {

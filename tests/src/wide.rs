@@ -1,13 +1,28 @@
-//! A hand-written state with one field more than a set can hold; the derive would refuse it.
+//! A hand-written state of any number of fields; the derive would refuse one with more than a set can hold.
+
+use std::borrow::Cow;
 
 use graph_engine::{CodecError, Encoding, FieldSet, FieldSpec, Merge, ReduceError, State};
 
-#[derive(Clone)]
-pub(crate) struct Wide(Vec<FieldSpec>);
+/// A state that holds nothing but the list of its fields. Its default has one field more than a set can hold.
+#[derive(Clone, Debug)]
+pub struct Wide(Vec<FieldSpec>);
+
+impl Wide {
+    /// So many fields, each with a name of its own.
+    pub fn new(fields: usize) -> Self {
+        let field = |at: usize| {
+            let mut spec = FieldSpec::new("f", Merge::Any);
+            spec.name = Cow::Owned(format!("f{at}"));
+            spec
+        };
+        Self((0..fields).map(field).collect())
+    }
+}
 
 impl Default for Wide {
     fn default() -> Self {
-        Self(vec![FieldSpec::new("field", Merge::Any); FieldSet::MAX_FIELDS + 1])
+        Self::new(FieldSet::MAX_FIELDS + 1)
     }
 }
 
