@@ -142,10 +142,8 @@ pub use topology::{Cluster, Direction, Dot, Edge, EdgeKind, Mermaid, Topology, V
 pub mod __private {
     use std::future::Future;
 
-    pub use serde_json;
-
     use crate::state::State;
-    pub use crate::state::{decode_field, derived, encode_field};
+    pub use crate::state::derived;
     use crate::task::{FromTask, IntoOutcome};
 
     pub fn check_arg<S: State, T: FromTask<S>>() {}

@@ -12,8 +12,7 @@ use crate::error::NodeError;
 use crate::name::Name;
 use crate::node::{Node, Policy};
 use crate::state::{FieldSet, Merge, State};
-use crate::task::NodeInfo;
-use crate::task::{Goto, NodeIx, START, TargetSpec};
+use crate::task::{Goto, NodeInfo, NodeIx, START, TargetSpec};
 use crate::topology::{Cluster, Edge, EdgeKind, Topology, Vertex};
 
 pub(crate) type RouterFn<S> = Box<dyn Fn(&S) -> Result<Goto, NodeError> + Send + Sync>;

@@ -110,7 +110,7 @@ impl<T: Serialize + DeserializeOwned> Persist for T {}
 ///
 /// # Errors
 /// [`CodecError::NotFinite`] and [`CodecError::Encode`], with the field's name.
-pub fn encode_field<T: Serialize + ?Sized>(field: &str, value: &T, out: &mut Vec<u8>) -> Result<(), CodecError> {
+pub(super) fn encode_field<T: Serialize + ?Sized>(field: &str, value: &T, out: &mut Vec<u8>) -> Result<(), CodecError> {
     if let Some(value) = finite::first_not_finite(value) {
         return Err(CodecError::NotFinite { field: field.to_owned(), value });
     }
@@ -129,6 +129,6 @@ pub(crate) fn to_json<T: Serialize>(value: T) -> Result<serde_json::Value, Strin
 ///
 /// # Errors
 /// [`CodecError::Decode`], with the field's name.
-pub fn decode_field<T: DeserializeOwned>(field: &str, bytes: &[u8]) -> Result<T, CodecError> {
+pub(super) fn decode_field<T: DeserializeOwned>(field: &str, bytes: &[u8]) -> Result<T, CodecError> {
     serde_json::from_slice(bytes).map_err(|cause| CodecError::decode(field, cause))
 }

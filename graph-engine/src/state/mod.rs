@@ -12,8 +12,6 @@ mod write;
 pub use append::{Append, PersistAppend};
 pub(crate) use codec::to_json;
 pub use codec::{CodecError, Encoding, Persist};
-#[doc(hidden)]
-pub use codec::{decode_field, encode_field};
 pub use field::{Field, FieldSet, FieldSpec, Fields, Merge};
 pub use log::{Iter as LogIter, Log};
 pub use write::{Added, Reduced};

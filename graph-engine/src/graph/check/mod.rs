@@ -13,8 +13,7 @@ use super::builder::{Builder, Draft};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::name::Name;
 use crate::state::State;
-use crate::task::NodeInfo;
-use crate::task::{END, PayloadType, RouteSpec, START};
+use crate::task::{END, NodeInfo, PayloadType, RouteSpec, START};
 
 /// A possible step from one vertex to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
