@@ -87,7 +87,9 @@ mod checkpoint_id;
 mod compile_error;
 mod diagnostic;
 mod driver;
+mod edge_kind;
 mod error;
+mod executed;
 mod graph;
 mod machine;
 mod name;
@@ -116,6 +118,7 @@ pub use driver::{
     BoxFuture, Clock, Event, EventKind, Ids, Mode, Parallel, Seams, Slow, Spawn, StreamOptions, canonical_log,
 };
 pub use error::{BoxError, FaultKind, NodeError, StoreError};
+pub use executed::{ExecutedPath, Taken, Visit};
 pub use graph::{Builder, Graph};
 pub use name::Name;
 pub use node::{ByHand, BySpec, IntoNode, Node, NodeExt, NodeSpec, Policy, Retry};

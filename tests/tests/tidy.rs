@@ -17,6 +17,7 @@ const CRATES: usize = 42;
 /// Which modules of the engine may use which: only those on a lower floor, or themselves.
 const ENGINE: &[(&str, u32)] = &[
     ("checkpoint_id", 0),
+    ("edge_kind", 0),
     ("error", 0),
     ("name", 0),
     ("panic", 0),
@@ -24,6 +25,7 @@ const ENGINE: &[(&str, u32)] = &[
     ("state", 1),
     ("task", 2),
     ("diagnostic", 3),
+    ("executed", 3),
     ("node", 3),
     ("reply", 3),
     ("report", 3),

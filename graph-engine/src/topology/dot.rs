@@ -4,14 +4,15 @@ use std::fmt;
 
 use super::escape::DotText;
 use super::plan::{Pad, Plan, Step, words};
-use super::{Direction, EdgeKind, Topology, Vertex};
+use super::{Direction, Topology, Vertex};
+use crate::edge_kind::EdgeKind;
 use crate::task::NodeKind;
 
 /// A topology in Graphviz's language. Made by [`Topology::dot`].
 ///
 /// Names appear only in labels; nodes are called `n0`, `n1` and so on, in their order. An agent is a rounded box, tools
 /// are a component, a gate is a diamond, a person is a hexagon. An edge that is taken only sometimes is dashed, a
-/// fan-out is bold, a join ends in a dot. Replies lead to the end in blue. What is only named by an edge, and the `?`
+/// fan-out is bold, a join ends in a dot. Replies lead to the end in blue, an error route is red. What is only named by an edge, and the `?`
 /// of a node that may lead anywhere, are dotted. A name is shown as [`Topology::visible`] says.
 ///
 /// ```
@@ -133,5 +134,6 @@ const fn line(kind: EdgeKind) -> &'static str {
         EdgeKind::Stay => "style=dashed, constraint=false",
         EdgeKind::Direct => "style=dashed, color=royalblue, fontcolor=royalblue",
         EdgeKind::Finish => r#"style="dashed,bold", color=royalblue, fontcolor=royalblue"#,
+        EdgeKind::Error => "style=dashed, color=red, fontcolor=red",
     }
 }

@@ -4,7 +4,8 @@ use std::fmt;
 
 use super::escape::MermaidText;
 use super::plan::{Pad, Plan, Step, words};
-use super::{Direction, EdgeKind, Topology, Vertex};
+use super::{Direction, Topology, Vertex};
+use crate::edge_kind::EdgeKind;
 use crate::task::NodeKind;
 
 /// A topology as a flowchart in Mermaid's language. Made by [`Topology::mermaid`].
@@ -12,7 +13,7 @@ use crate::task::NodeKind;
 /// Names appear only in quoted labels, with codes for all that Mermaid, Markdown or HTML could interpret; nodes are
 /// called `n0`, `n1` and so on, in their order. An agent is a rounded box, tools are a box with two more lines, a gate
 /// is a diamond, a person is a hexagon. An edge that is taken only sometimes is dotted, a fan-out is thick, a join ends
-/// in a dot. Replies lead to the end in blue. What is only named by an edge, and the `?` of a node that may lead
+/// in a dot. Replies lead to the end in blue, an error route is red. What is only named by an edge, and the `?` of a node that may lead
 /// anywhere, are dotted. A name is shown as [`Topology::visible`] says; that of the graph is a comment, because
 /// Mermaid's titles drop what looks like HTML.
 ///
@@ -82,21 +83,22 @@ impl fmt::Display for Mermaid<'_> {
                 }
             }
         }
-        let mut replies = Vec::new();
+        let mut coloured = Vec::new();
         for (position, (from, to, edge)) in plan.edges().enumerate() {
             let arrow = match edge.kind {
                 EdgeKind::Static => "-->",
                 EdgeKind::Join => "--o",
                 EdgeKind::FanOut => "==>",
-                EdgeKind::Go | EdgeKind::Stay | EdgeKind::Direct | EdgeKind::Finish => "-.->",
+                EdgeKind::Go | EdgeKind::Stay | EdgeKind::Direct | EdgeKind::Finish | EdgeKind::Error => "-.->",
             };
             match words(edge).map(MermaidText) {
                 Some(label) => writeln!(f, r#"  {from} {arrow}|"{label}"| {to}"#)?,
                 None => writeln!(f, "  {from} {arrow} {to}")?,
             }
             match edge.kind {
-                EdgeKind::Direct => replies.push((position, "stroke:royalblue")),
-                EdgeKind::Finish => replies.push((position, "stroke:royalblue,stroke-width:3px")),
+                EdgeKind::Direct => coloured.push((position, "stroke:royalblue")),
+                EdgeKind::Finish => coloured.push((position, "stroke:royalblue,stroke-width:3px")),
+                EdgeKind::Error => coloured.push((position, "stroke:red,color:red")),
                 _ => {}
             }
         }
@@ -106,7 +108,7 @@ impl fmt::Display for Mermaid<'_> {
             writeln!(f, "  n{index} -.-> q{index}")?;
             dotted = true;
         }
-        for (position, style) in replies {
+        for (position, style) in coloured {
             writeln!(f, "  linkStyle {position} {style}")?;
         }
         if dotted {

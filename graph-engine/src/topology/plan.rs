@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use super::{Cluster, Edge, EdgeKind, Topology, Vertex};
+use super::{Cluster, Edge, Topology, Vertex};
+use crate::edge_kind::EdgeKind;
 use crate::task::{END, START};
 
 /// What a name is called inside a file: never the name itself.
@@ -172,6 +173,7 @@ pub(super) fn words(edge: &Edge) -> Option<&str> {
         EdgeKind::Stay => Some("stay"),
         EdgeKind::Direct => Some("direct"),
         EdgeKind::Finish => Some("finish"),
+        EdgeKind::Error => Some("error"),
     })
 }
 
