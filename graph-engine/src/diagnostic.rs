@@ -62,6 +62,7 @@ macro_rules! lints {
                         | Self::ConflictingRoutes
                         | Self::BadCluster
                         | Self::TooManyFields
+                        | Self::BadErrorRoute
                 )
             }
 
@@ -105,6 +106,8 @@ lints! {
     DoubleRetry = "G014", Error;
     /// A node says that it was made wrong and can't run.
     NodeProblem = "G015", Error;
+    /// An error route leads back to its own node, or to the end.
+    BadErrorRoute = "G016", Error;
     /// Two nodes that may run in one super-step both declare that they write a single-writer field.
     OverlappingWriters = "G101", Warn;
     /// Branches of different length meet at a node without a join, so that it runs several times.

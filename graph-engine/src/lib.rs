@@ -101,6 +101,7 @@ mod run;
 mod run_error;
 mod state;
 mod store;
+mod stuck_task;
 mod task;
 mod task_id;
 #[cfg(feature = "testing")]
@@ -115,27 +116,36 @@ pub use checkpoint_id::CheckpointId;
 pub use compile_error::CompileError;
 pub use diagnostic::{Diagnostic, Level, Lint};
 pub use driver::{
-    BoxFuture, Clock, Event, EventKind, Ids, Mode, Parallel, Seams, Slow, Spawn, StreamOptions, canonical_log,
+    BoxFuture, Clock, Event, EventKind, Ids, Mode, Parallel, Seams, Slow, Spawn, StreamOptions, TokenEvent,
+    TokenReader, canonical_log,
 };
 pub use error::{BoxError, FaultKind, NodeError, StoreError};
 pub use executed::{ExecutedPath, Taken, Visit};
 pub use graph::{Builder, Graph};
 pub use name::Name;
-pub use node::{ByHand, BySpec, IntoNode, Node, NodeExt, NodeSpec, Policy, Retry};
+pub use node::{
+    Blocking, ByHand, BySpec, Cache, IntoNode, Layer, Node, NodeDefaults, NodeExt, NodeSpec, Policy, Retry, Siblings,
+    blocking,
+};
 pub use reply::Reply;
 pub use report::{RunReport, WaitingJoin};
-pub use run::{EventReader, EventStream, Runner, Status, Thread, ThreadState, Turn, TurnEnd};
+pub use run::{
+    EventReader, EventStream, Runner, Status, Thread, ThreadState, Turn, TurnControl, TurnEnd, View, ViewEnd,
+};
 pub use run_error::{RunError, TaskFailure, TaskRef, TurnError};
 pub use state::{
     Added, Append, CodecError, Encoding, Field, FieldSet, FieldSpec, Fields, Log, LogIter, Merge, Persist,
     PersistAppend, ReduceError, Reduced, State,
 };
 pub use store::{
-    CheckpointInfo, CheckpointStore, Commit, FieldRow, Filter, Keep, MemoryStore, Place, Segment, Stored, Tags,
+    CacheKey, CheckpointInfo, CheckpointStore, Commit, FieldRow, Filter, Keep, MemoryCache, MemoryStore, NodeCache,
+    Place, Segment, Stored, Tags,
 };
+pub use stuck_task::StuckTask;
 pub use task::{
-    CanDirect, CanFinish, CanStay, Command, Ctx, END, FromTask, In, IntoNext, IntoOutcome, Move, Need, Next, NodeInfo,
-    NodeKind, Nowhere, Outcome, Payload, PayloadType, Res, Route, RouteSpec, START, Snap, TargetSpec, Task,
+    BlockingWork, CanDirect, CanFinish, CanStay, Command, Ctx, END, FailedTask, FromTask, In, IntoNext, IntoOutcome,
+    Move, Need, Next, NodeInfo, NodeKind, Nowhere, Outcome, Payload, PayloadType, Res, Route, RouteSpec, START, Snap,
+    TargetSpec, Task,
 };
 pub use task_id::TaskId;
 pub use topology::{Cluster, Direction, Dot, Edge, EdgeKind, Mermaid, Topology, Vertex};

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::executed::ExecutedPath;
 use crate::name::{Name, quoted};
+use crate::stuck_task::StuckTask;
 
 /// What one turn did: every end of a turn carries one.
 ///
@@ -32,6 +34,21 @@ pub struct RunReport {
     pub waiting_joins: Vec<WaitingJoin>,
     /// What the turn found odd but not wrong.
     pub warnings: Vec<String>,
+    /// Tasks whose result was taken from the cache; they have no attempts.
+    #[serde(default)]
+    pub cached: u64,
+    /// Failed tasks that an error route took over.
+    #[serde(default)]
+    pub rescued: u64,
+    /// The nodes that would run next, in task order; empty when the turn is over.
+    #[serde(default)]
+    pub pending: Vec<Name>,
+    /// Blocking work that could not be stopped and still runs.
+    #[serde(default)]
+    pub stuck: Vec<StuckTask>,
+    /// Where the turn went, if [`Runner::record_path`](crate::Runner::record_path) is on.
+    #[serde(default)]
+    pub path: Option<ExecutedPath>,
     /// Time from the start to the end of each node's attempts, summed.
     pub node_time: BTreeMap<Name, Duration>,
 }
@@ -73,8 +90,16 @@ impl fmt::Display for RunReport {
             f,
             "{steps} super-steps, {tasks} tasks, {attempts} attempts, {stays} stays, {copies} copies of the state"
         )?;
+        for (count, what) in [(self.cached, "taken from the cache"), (self.rescued, "taken over by error routes")] {
+            if count > 0 {
+                write!(f, "; {count} {what}")?;
+            }
+        }
         for join in &self.waiting_joins {
             write!(f, "; {join}")?;
+        }
+        for stuck in &self.stuck {
+            write!(f, "; blocking work of {stuck} still runs")?;
         }
         for warning in &self.warnings {
             write!(f, "; {warning}")?;

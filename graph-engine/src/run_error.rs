@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::checkpoint_id::CheckpointId;
 use crate::error::{BoxError, FaultKind, StoreError};
@@ -192,6 +193,55 @@ pub enum RunError {
         /// The limit.
         limit: u32,
     },
+    /// More tasks would be sent in one super-step than may be; the step's updates are kept.
+    #[error(
+        "thread `{thread}`, super-step {step}: {sent} tasks would be sent at once, but at most {limit} may be; raise the \
+         limit with `Runner::fan_out_limit`"
+    )]
+    FanOutLimit {
+        /// The thread.
+        thread: Name,
+        /// The super-step.
+        step: u64,
+        /// How many there would be.
+        sent: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// The state would be larger than it may be; it was not stored.
+    #[error(
+        "thread `{thread}`, super-step {step}: the stored state would have {bytes} bytes, but may have at most {limit}; \
+         the largest field is `{field}`; the last checkpoint is intact; store less, or raise the limit with \
+         `Runner::state_limit`"
+    )]
+    StateLimit {
+        /// The thread.
+        thread: Name,
+        /// The super-step.
+        step: u64,
+        /// How large it would be.
+        bytes: u64,
+        /// The limit.
+        limit: u64,
+        /// The largest field.
+        field: String,
+    },
+    /// The turn took longer than it may.
+    #[error(
+        "thread `{thread}`, super-step {step}: the turn has not ended within {limit:?}; unfinished: {}; raise the \
+         limit with `Runner::deadline` or `Turn::deadline`",
+        names(.pending)
+    )]
+    Deadline {
+        /// The thread.
+        thread: Name,
+        /// The super-step.
+        step: u64,
+        /// How long it might take.
+        limit: Duration,
+        /// The nodes that are unfinished.
+        pending: Vec<Name>,
+    },
     /// New input came while tasks are unfinished.
     #[error(
         "thread `{thread}` has unfinished tasks: {}; `proceed` runs them, `abandon` drops them, then send the input again",
@@ -299,6 +349,8 @@ impl RunError {
             Self::Router { .. } => "the step's updates are kept, `proceed` only routes again",
             Self::Merge { .. } => "`proceed` runs the step again from the last checkpoint",
             Self::StepLimit { .. } | Self::StayLimit { .. } => "`proceed` goes on with a new count",
+            Self::Deadline { .. } => "`proceed` goes on with a new deadline",
+            Self::FanOutLimit { .. } => "the step's updates are kept, `proceed` routes again",
             _ => return None,
         };
         Some(if stored { with_store } else { "the state of this turn is lost, because the runner has no store" })

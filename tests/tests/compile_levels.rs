@@ -144,7 +144,7 @@ fn codes_are_distinct_and_levels_follow_from_them() {
     let codes: Vec<_> = Lint::ALL.iter().map(|lint| lint.code()).collect();
     let expected = [
         "G001", "G002", "G003", "G004", "G005", "G006", "G007", "G008", "G009", "G010", "G011", "G012", "G013", "G014",
-        "G015", "G101", "G102", "G103", "G104", "G105",
+        "G015", "G016", "G101", "G102", "G103", "G104", "G105",
     ];
     assert_eq!(codes, expected);
     for lint in Lint::ALL {

@@ -55,25 +55,26 @@ async fn everything_is_told_in_order() {
     let [events] = read(talking().run(Trip::update()), [all_modes()]).await;
     expect![[r#"
         0: started
-        1: checkpoint
-        2: start
-        3: token "Os"
-        4: token "lo"
-        5: custom {"node":"a","step":0}
-        6: finish, wrote `city`, `total`, go `b`
-        7: merged, next `b`
-        8: checkpoint
-        9: start
-        10: finish, wrote `log`
-        11: merged
-        12: checkpoint
-        13: ended: done
+        1: input merged, next `a`
+        2: checkpoint
+        3: start
+        4: token "Os"
+        5: token "lo"
+        6: custom {"node":"a","step":0}
+        7: finish, wrote `city`, `total`, go `b`
+        8: merged, next `b`
+        9: checkpoint
+        10: start
+        11: finish, wrote `log`
+        12: merged
+        13: checkpoint
+        14: ended: done
     "#]]
     .assert_eq(&events.iter().map(|event| format!("{}: {}\n", event.seq, event.kind)).collect::<String>());
     assert!(events.iter().all(|event| event.turn == "turn-1" && event.namespace.is_empty()));
     let places: Vec<_> = events.iter().filter(|event| event.task.is_some()).map(ToString::to_string).collect();
     assert_eq!(places[0], "0.0 a#1 start");
-    let indices: Vec<_> = events[2..7].iter().map(|event| event.index).collect();
+    let indices: Vec<_> = events[3..8].iter().map(|event| event.index).collect();
     assert_eq!(indices, [0, 1, 2, 3, 4]);
 }
 
@@ -182,7 +183,7 @@ async fn every_move_is_told() {
         let graph =
             Graph::<Trip>::builder("g").node("n", node).node("b", note("b")).edge(START, "n").compile().unwrap();
         let [events] = read(graph.runner().thread("t").run(Trip::update()), [all_modes()]).await;
-        (events[2].kind.to_string(), events.last().unwrap().kind.to_string())
+        (events[3].kind.to_string(), events.last().unwrap().kind.to_string())
     };
     let done = "ended: done".to_owned();
     assert_eq!(told(Command::declared).await, ("finish".to_owned(), done.clone()));
@@ -294,8 +295,8 @@ async fn nothing_comes_after_the_end_even_from_work_that_a_node_left_behind() {
     let mut reader = turn.reader(all_modes().buffer(1));
     let turn = tokio::spawn(turn.into_future());
     let mut events = Vec::new();
-    // Started, start, finish; then `merged` fills the queue and the end waits.
-    for _ in 0..3 {
+    // Started, input merged, start, finish; then `merged` fills the queue and the end waits.
+    for _ in 0..4 {
         events.push(reader.next().await.unwrap());
     }
     for _ in 0..10 {
@@ -309,7 +310,7 @@ async fn nothing_comes_after_the_end_even_from_work_that_a_node_left_behind() {
         events.push(event);
     }
     turn.await.unwrap().unwrap();
-    assert_eq!(kinds(&events), ["started", "start", "finish", "merged", "ended: done"]);
+    assert_eq!(kinds(&events), ["started", "input merged, next `n`", "start", "finish", "merged", "ended: done"]);
 }
 
 #[tokio::test(start_paused = true)]

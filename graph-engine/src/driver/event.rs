@@ -56,6 +56,8 @@ pub enum EventKind<S> {
         next: Move,
         /// The written values as JSON, in mode `Updates`.
         update: Option<Value>,
+        /// It is the result of an earlier task with the same key; the node was not run.
+        cached: bool,
     },
     /// An attempt has failed.
     NodeFailed {
@@ -66,6 +68,13 @@ pub enum EventKind<S> {
     },
     /// What the attempt emitted before counts for nothing: it failed or was cancelled.
     AttemptDiscarded,
+    /// The input was merged; only in mode `State`.
+    InputMerged {
+        /// The nodes that run next.
+        next: Vec<Name>,
+        /// The whole state. Keeping it costs a copy of the state a step.
+        state: Option<Snap<S>>,
+    },
     /// The updates of a super-step were merged.
     StepFinished {
         /// The nodes that run next.
@@ -122,6 +131,7 @@ impl<S> EventKind<S> {
             Self::NodeStarted | Self::NodeFinished { .. } | Self::NodeFailed { .. } | Self::StepFinished { .. } => {
                 Some(Mode::Nodes)
             }
+            Self::InputMerged { .. } => Some(Mode::State),
             Self::Checkpoint { .. } => Some(Mode::Checkpoints),
             Self::Custom(_) => Some(Mode::Custom),
             Self::Token(_) => Some(Mode::Tokens),
@@ -131,7 +141,8 @@ impl<S> EventKind<S> {
     /// Events of no task stand before (-1) or behind (1) those of the tasks of their step.
     fn rank(&self) -> i32 {
         match self {
-            Self::Started => -2,
+            Self::Started => -3,
+            Self::InputMerged { .. } => -2,
             Self::StepFinished { .. } => 1,
             Self::Checkpoint { .. } => -1,
             Self::Ended { .. } => 2,
@@ -157,8 +168,8 @@ impl<S> fmt::Display for EventKind<S> {
         match self {
             Self::Started => f.write_str("started"),
             Self::NodeStarted => f.write_str("start"),
-            Self::NodeFinished { wrote, next, .. } => {
-                write!(f, "finish")?;
+            Self::NodeFinished { wrote, next, cached, .. } => {
+                f.write_str(if *cached { "finish, cached" } else { "finish" })?;
                 if !wrote.is_empty() {
                     write!(f, ", wrote {}", quoted(wrote.iter().map(Name::as_str)))?;
                 }
@@ -166,6 +177,9 @@ impl<S> fmt::Display for EventKind<S> {
             }
             Self::NodeFailed { kind, message } => write!(f, "fail ({kind:?}): {message}"),
             Self::AttemptDiscarded => f.write_str("discarded"),
+            Self::InputMerged { next, .. } => {
+                write!(f, "input merged, next {}", quoted(next.iter().map(Name::as_str)))
+            }
             Self::StepFinished { next, .. } if next.is_empty() => f.write_str("merged"),
             Self::StepFinished { next, .. } => write!(f, "merged, next {}", quoted(next.iter().map(Name::as_str))),
             Self::Checkpoint { .. } => f.write_str("checkpoint"),
@@ -202,10 +216,10 @@ impl<S> fmt::Display for Event<S> {
 pub fn canonical_log<S>(events: &[Event<S>]) -> String {
     let mut sorted: Vec<&Event<S>> = events.iter().collect();
     sorted.sort_by_key(|event| {
-        (event.kind.rank() == -2, event.step, event.kind.rank(), event.task, event.attempt, event.index)
+        (event.kind.rank() == -3, event.step, event.kind.rank(), event.task, event.attempt, event.index)
     });
     // The beginning of the turn is the first line whatever its step.
-    let first = sorted.iter().position(|event| event.kind.rank() == -2);
+    let first = sorted.iter().position(|event| event.kind.rank() == -3);
     if let Some(first) = first {
         sorted[..=first].rotate_right(1);
     }

@@ -1,23 +1,25 @@
-//! Runs one attempt of one task: panics become failures, timeouts and cancellation win at the next await, and the
-//! node's future with its snapshot is gone before the outcome leaves.
+//! Runs one task: its cache, its place among the tasks at once, and one attempt with what is told of it.
 
+use std::any::Any;
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::task::{Context, Poll};
+use std::task::Poll;
 use std::time::Duration;
 
 use super::event::{EventKind, Mode};
+use super::guard::{Guards, Kept};
 use super::hub::{Hub, Origin};
+use super::live::Live;
 use super::seams::Seams;
 use crate::error::{FaultKind, NodeError};
 use crate::graph::Graph;
-use crate::machine::{Failure, TaskOutcome, TaskSpec};
+use crate::machine::{Batch, TaskOutcome, TaskSpec};
 use crate::panic::panic_text;
 use crate::state::State;
-use crate::task::{NodeIx, Outcome, Task, TurnContext};
+use crate::task::{NodeIx, Outcome, Pulse, Sink, Task, TurnContext};
 use crate::task_id::TaskId;
 
 /// What attempts need beside their task.
@@ -25,7 +27,10 @@ pub(crate) struct Bench<S: State> {
     pub(crate) graph: Graph<S>,
     pub(crate) turn: Arc<TurnContext>,
     pub(crate) seams: Seams,
-    pub(crate) hub: Option<Arc<Hub<S>>>,
+    /// What readers of events see; only there for a turn that somebody may read.
+    pub(crate) live: Option<Arc<Live<S>>>,
+    /// Only there when some node has a cache or a limit, or the turn has one.
+    pub(crate) guards: Option<Guards>,
     /// Whether the time of each attempt is taken.
     pub(crate) measure: bool,
 }
@@ -38,10 +43,17 @@ pub(crate) struct Ended<S: State> {
     pub(crate) outcome: TaskOutcome<S>,
 }
 
-type Ran<S> = Result<Outcome<S>, NodeError>;
-type NodeFuture<'a, S> = Pin<Box<dyn Future<Output = Ran<S>> + Send + 'a>>;
-
 impl<S: State> Bench<S> {
+    /// What a batch says of tasks that are not in it: which siblings are to stop, and who gives up its place.
+    pub(crate) fn prepare(&self, step: u64, batch: &mut Batch<S>) {
+        if let Some(guards) = &self.guards {
+            guards.settle(|id| batch.tasks.iter().any(|spec| spec.id == id));
+        }
+        if std::mem::take(&mut batch.stop) {
+            self.turn.cancel.stop_step(step);
+        }
+    }
+
     /// Runs an attempt that is spawned or joined, and so owns what it needs.
     pub(crate) async fn execute_owned(self: Arc<Self>, spec: TaskSpec<S>) -> Ended<S> {
         self.timed(spec).await
@@ -50,106 +62,111 @@ impl<S: State> Bench<S> {
     pub(crate) async fn timed(&self, spec: TaskSpec<S>) -> Ended<S> {
         let (id, node) = (spec.id, spec.node);
         // Rare paths are boxed, so that the future of a plain attempt stays small enough for tokio to spawn it unboxed.
-        let waited = spec.wait.is_zero() || Box::pin(self.sleep(spec.wait)).await;
-        if !waited || self.turn.cancel.is_cancelled() {
+        let waited = spec.wait.is_zero() || Box::pin(self.sleep(id, spec.wait)).await;
+        if !waited || self.turn.cancel.stops(id.step) {
             return Ended { id, node, took: Duration::ZERO, outcome: TaskOutcome::Cancelled { started: false } };
         }
-        let began = self.measure.then(|| self.seams.clock.elapsed());
-        let outcome = self.execute(spec).await;
-        let took = began.map_or(Duration::ZERO, |began| self.seams.clock.elapsed().saturating_sub(began));
+        let (took, outcome) = match &self.guards {
+            Some(guards) => Box::pin(self.guarded(guards, spec)).await,
+            None => {
+                let began = self.now();
+                let outcome = self.execute(spec).await;
+                (self.since(began), outcome)
+            }
+        };
         Ended { id, node, took, outcome }
+    }
+
+    /// When an attempt begins, if that is of interest.
+    fn now(&self) -> Option<Duration> {
+        self.measure.then(|| self.seams.clock.elapsed())
+    }
+
+    fn since(&self, began: Option<Duration>) -> Duration {
+        began.map_or(Duration::ZERO, |began| self.seams.clock.elapsed().saturating_sub(began))
+    }
+
+    /// The readers, once there are some.
+    pub(super) fn hub(&self) -> Option<&Hub<S>> {
+        self.live.as_ref()?.hub()
+    }
+
+    async fn guarded(&self, guards: &Guards, spec: TaskSpec<S>) -> (Duration, TaskOutcome<S>) {
+        let (id, node, shared) = (spec.id, spec.node, spec.shared.clone());
+        let graph = self.graph.inner();
+        let now = || self.seams.clock.elapsed();
+        let key = {
+            let task = lent(&spec);
+            match guards.look_up(graph, &task, now()).await {
+                Ok(hit) => {
+                    let outcome = TaskOutcome::Cached(hit);
+                    drop(task);
+                    if let Some(hub) = self.hub() {
+                        let origin = |index| Origin::task(id, node, spec.attempt, index);
+                        self.tell(hub, &outcome, origin, 0).await;
+                    }
+                    return (Duration::ZERO, outcome);
+                }
+                Err(key) => key,
+            }
+        };
+        let Some(places) = guards.places(id, node, &self.turn.cancel).await else {
+            return (Duration::ZERO, TaskOutcome::Cancelled { started: false });
+        };
+        let began = self.now();
+        let outcome = self.execute(spec).await;
+        let took = self.since(began);
+        match &outcome {
+            TaskOutcome::Failed(_) => guards.keep(id, places),
+            TaskOutcome::Done(outcome) => {
+                drop(places);
+                if let Some(key) = key {
+                    guards.put(graph, key, Kept { node, state: &shared.state, outcome }, now()).await;
+                }
+            }
+            TaskOutcome::Cached(_) | TaskOutcome::Cancelled { .. } => {}
+        }
+        (took, outcome)
     }
 
     async fn execute(&self, spec: TaskSpec<S>) -> TaskOutcome<S> {
         let (id, node, attempt) = (spec.id, spec.node, spec.attempt);
-        let emitted = self.hub.is_some().then(|| Arc::new(AtomicU32::new(1)));
-        if let Some(hub) = &self.hub {
+        let hub = self.hub();
+        let emitted = hub.map(|_| Arc::new(AtomicU32::new(1)));
+        if let Some(hub) = hub {
             Box::pin(hub.send(Origin::task(id, node, attempt, 0), EventKind::NodeStarted)).await;
         }
+        let idle = self.graph.inner().at(node).policy.idle_timeout;
         let outcome = {
-            let TaskSpec { payload, extra, shared, remaining_steps, origin, .. } = spec;
-            let task =
-                Task { shared, id, node, attempt, origin, remaining_steps, payload, extra, emitted: emitted.clone() };
+            let task = owned(spec, emitted.clone(), idle.map(|_| Arc::default()));
             self.attempt(&task).await
         };
-        if let (Some(hub), Some(emitted)) = (&self.hub, emitted) {
+        if let (Some(live), Some(hub)) = (&self.live, self.hub()) {
+            let last = emitted.map_or_else(|| live.late_index(), |emitted| emitted.load(Ordering::Relaxed));
             let origin = |index| Origin::task(id, node, attempt, index);
-            Box::pin(self.tell(hub, &outcome, origin, &emitted)).await;
+            Box::pin(self.tell(hub, &outcome, origin, last)).await;
         }
         outcome
     }
 
-    /// Waits, unless the turn is cancelled meanwhile.
-    async fn sleep(&self, wait: Duration) -> bool {
+    /// Waits, unless the task is to stop meanwhile.
+    async fn sleep(&self, id: TaskId, wait: Duration) -> bool {
         let mut sleep = self.seams.clock.sleep(wait);
-        let mut cancelled = pin!(self.turn.cancel.token().cancelled());
+        let stop = self.turn.cancel.step_token(id.step);
+        let mut stopped = pin!(stop.cancelled());
         poll_fn(|cx| match sleep.as_mut().poll(cx) {
             Poll::Ready(()) => Poll::Ready(true),
-            Poll::Pending => cancelled.as_mut().poll(cx).map(|()| false),
+            Poll::Pending => stopped.as_mut().poll(cx).map(|()| false),
         })
         .await
     }
 
-    async fn attempt(&self, task: &Task<S>) -> TaskOutcome<S> {
-        let vertex = self.graph.inner().at(task.node);
-        let mut future = match catch_unwind(AssertUnwindSafe(|| vertex.node.run(task))) {
-            Ok(future) => future,
-            Err(panic) => return failed(panicked(&*panic)),
-        };
-        // Most nodes that only compute are ready at once and need neither a timer nor a place in the list of those
-        // who wait for the cancellation.
-        let ready = poll_fn(|cx| Poll::Ready(poll_node(&mut future, cx))).await;
-        let ran = match ready {
-            Poll::Ready(ran) => ran.map_err(Some),
-            Poll::Pending => match Box::pin(self.wait(&mut future, vertex.policy.timeout)).await {
-                Some(ran) => ran.map_err(Some),
-                None => Err(None),
-            },
-        };
-        // What the node left in its future is dropped here, and may panic as the node itself may.
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(move || drop(future))) {
-            return failed(panicked(&*panic));
-        }
-        match ran {
-            Ok(outcome) => TaskOutcome::Done(outcome),
-            Err(Some(error)) => failed(error),
-            Err(None) => TaskOutcome::Cancelled { started: true },
-        }
-    }
-
-    /// `None` is a cancellation.
-    async fn wait(&self, future: &mut NodeFuture<'_, S>, timeout: Option<Duration>) -> Option<Ran<S>> {
-        let mut timer = timeout.map(|timeout| (timeout, self.seams.clock.sleep(timeout)));
-        let mut cancelled = pin!(self.turn.cancel.token().cancelled());
-        poll_fn(|cx| {
-            // A node that the cancellation woke, for example out of an `emit`, is stopped and not asked again.
-            if self.turn.cancel.is_cancelled() {
-                return Poll::Ready(None);
-            }
-            if let Poll::Ready(ran) = poll_node(future, cx) {
-                return Poll::Ready(Some(ran));
-            }
-            if cancelled.as_mut().poll(cx).is_ready() {
-                return Poll::Ready(None);
-            }
-            if let Some((timeout, timer)) = &mut timer
-                && timer.as_mut().poll(cx).is_ready()
-            {
-                let message =
-                    format!("it ran longer than its timeout of {timeout:?}; raise `.timeout(..)` or add `.retry(..)`");
-                return Poll::Ready(Some(Err(NodeError::new(FaultKind::TimedOut, message.into()))));
-            }
-            Poll::Pending
-        })
-        .await
-    }
-
+    /// Tells how an attempt ended; `last` is the index of its next event.
     #[cold]
-    async fn tell(&self, hub: &Hub<S>, outcome: &TaskOutcome<S>, origin: impl Fn(u32) -> Origin, emitted: &AtomicU32) {
-        let last = emitted.load(Ordering::Relaxed);
+    async fn tell(&self, hub: &Hub<S>, outcome: &TaskOutcome<S>, origin: impl Fn(u32) -> Origin, last: u32) {
         match outcome {
-            TaskOutcome::Done(outcome) => {
-                let kind = self.finished(hub, outcome);
+            TaskOutcome::Done(done) | TaskOutcome::Cached(done) => {
+                let kind = self.finished(hub, done, matches!(outcome, TaskOutcome::Cached(_)));
                 hub.send(origin(last), kind).await;
             }
             TaskOutcome::Failed(failure) => {
@@ -166,7 +183,7 @@ impl<S: State> Bench<S> {
         }
     }
 
-    fn finished(&self, hub: &Hub<S>, outcome: &Outcome<S>) -> EventKind<S> {
+    fn finished(&self, hub: &Hub<S>, outcome: &Outcome<S>, cached: bool) -> EventKind<S> {
         let state = &self.graph.inner().initial;
         let wrote = state.written(&outcome.update).iter().map(|field| state.fields()[field].name.as_ref().into());
         let mut json = Vec::new();
@@ -174,23 +191,39 @@ impl<S: State> Bench<S> {
         EventKind::NodeFinished {
             wrote: wrote.collect(),
             next: outcome.to_move(),
-            update: if update { serde_json::from_slice(&json).ok() } else { None },
+            update: update.then(|| serde_json::from_slice(&json).ok()).flatten(),
+            cached,
         }
     }
 }
 
-fn poll_node<S: State>(future: &mut NodeFuture<'_, S>, cx: &mut Context<'_>) -> Poll<Ran<S>> {
-    match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
-        Ok(polled) => polled,
-        Err(panic) => Poll::Ready(Err(panicked(&*panic))),
+/// The task of an attempt, which owns what the ask held.
+fn owned<S: State>(spec: TaskSpec<S>, emitted: Option<Arc<AtomicU32>>, pulse: Option<Arc<Pulse>>) -> Task<S> {
+    let TaskSpec { payload, extra, shared, remaining_steps, origin, id, node, attempt, wait: _ } = spec;
+    Task { shared, id, node, attempt, origin, remaining_steps, payload, extra, emitted, pulse }
+}
+
+/// The same while the ask is still needed, to make a key of it.
+fn lent<S: State>(spec: &TaskSpec<S>) -> Task<S> {
+    Task {
+        shared: spec.shared.clone(),
+        id: spec.id,
+        node: spec.node,
+        attempt: spec.attempt,
+        origin: spec.origin,
+        remaining_steps: spec.remaining_steps,
+        payload: spec.payload.clone(),
+        extra: spec.extra.clone(),
+        emitted: None,
+        pulse: None,
     }
 }
 
-#[cold]
-fn panicked(panic: &(dyn std::any::Any + Send)) -> NodeError {
+pub(super) fn panicked(panic: &(dyn Any + Send)) -> NodeError {
     NodeError::new(FaultKind::Panicked, format!("it panicked: {}", panic_text(panic)).into())
 }
 
-fn failed<S: State>(error: NodeError) -> TaskOutcome<S> {
-    TaskOutcome::Failed(Failure::new(error))
+/// What a user's function returns; a panic in it is a failure.
+pub(super) fn caught<T>(call: impl FnOnce() -> Result<T, NodeError>) -> Result<T, NodeError> {
+    catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|panic| Err(panicked(&*panic)))
 }

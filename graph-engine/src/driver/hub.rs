@@ -1,8 +1,7 @@
 //! Hands events to readers in one order, and lets each say what happens when it is slow.
 
-use std::future::Future;
-use std::pin::{Pin, pin};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::pin::pin;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::future::{Either, select};
@@ -13,7 +12,7 @@ use super::event::{Event, EventKind, Mode};
 use super::seams::Clock;
 use crate::name::Name;
 use crate::state::State;
-use crate::task::{Cancel, Emitted, EmittedKind, NodeIx, Sink};
+use crate::task::{Cancel, Emitted, EmittedKind, NodeIx};
 use crate::task_id::TaskId;
 
 /// What a reader gets, and what happens when it falls behind.
@@ -28,6 +27,7 @@ use crate::task_id::TaskId;
 #[must_use]
 pub struct StreamOptions {
     modes: Vec<Mode>,
+    nodes: Option<Vec<Name>>,
     slow: Slow,
     buffer: usize,
 }
@@ -54,7 +54,7 @@ pub enum Slow {
 impl Default for StreamOptions {
     fn default() -> Self {
         let modes = vec![Mode::Nodes, Mode::Custom, Mode::Tokens, Mode::Checkpoints];
-        Self { modes, slow: Slow::default(), buffer: 256 }
+        Self { modes, nodes: None, slow: Slow::default(), buffer: 256 }
     }
 }
 
@@ -63,6 +63,18 @@ impl StreamOptions {
     pub fn modes(mut self, modes: impl IntoIterator<Item = Mode>) -> Self {
         self.modes = modes.into_iter().collect();
         self
+    }
+
+    /// Only what happens in these nodes, beside what happens in none (default: all). A name that the graph doesn't have
+    /// is a warning in the report.
+    pub fn nodes<N: Into<Name>>(mut self, nodes: impl IntoIterator<Item = N>) -> Self {
+        self.nodes = Some(nodes.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// The nodes that are asked for and not among these.
+    pub(crate) fn unknown_nodes(&self, known: &[Name]) -> Vec<Name> {
+        self.nodes.iter().flatten().filter(|node| !known.contains(node)).cloned().collect()
     }
 
     /// What happens when the reader is slow.
@@ -96,7 +108,12 @@ impl<S: State> Reader<S> {
         self.options.modes.contains(&mode)
     }
 
-    fn wants(&self, kind: &EventKind<S>) -> bool {
+    fn wants(&self, kind: &EventKind<S>, node: Option<&Name>) -> bool {
+        if let (Some(node), Some(nodes)) = (node, &self.options.nodes)
+            && !nodes.contains(node)
+        {
+            return false;
+        }
         match kind.mode() {
             None => true,
             Some(Mode::Nodes) => self.asks(Mode::Nodes) || self.asks(Mode::Updates) || self.asks(Mode::State),
@@ -149,6 +166,8 @@ impl<S: State> Reader<S> {
     }
 }
 
+type Readers<S> = Arc<[Arc<Reader<S>>]>;
+
 /// All readers of one turn.
 pub(crate) struct Hub<S> {
     turn: Name,
@@ -156,7 +175,10 @@ pub(crate) struct Hub<S> {
     nodes: Arc<[Name]>,
     clock: Arc<dyn Clock>,
     cancel: Cancel,
-    readers: Vec<Reader<S>>,
+    /// Replaced when a reader is added; never held over an await.
+    readers: Mutex<Readers<S>>,
+    /// The modes that some reader asks for, a bit each.
+    modes: AtomicU8,
     seq: AtomicU64,
     /// Whether the last event was sent. Held only while numbers are given out and events are put into queues that have
     /// room: never over an await.
@@ -185,21 +207,53 @@ impl Origin {
 impl<S: State> Hub<S> {
     pub(crate) fn new(turn: Name, namespace: Name, nodes: Arc<[Name]>, clock: Arc<dyn Clock>, cancel: Cancel) -> Self {
         let (seq, ended) = (AtomicU64::new(0), Mutex::new(false));
-        Self { turn, namespace, nodes, clock, cancel, readers: Vec::new(), seq, ended }
+        let (readers, modes) = (Mutex::new(Arc::from([])), AtomicU8::new(0));
+        Self { turn, namespace, nodes, clock, cancel, readers, modes, seq, ended }
     }
 
-    pub(crate) fn add(&mut self, options: StreamOptions, queue: mpsc::Sender<Event<S>>) {
-        self.readers.push(Reader { options, queue: Mutex::new(Some(queue)) });
+    /// Adds a reader; `false` if the last event was sent.
+    pub(crate) fn add(&self, options: StreamOptions, queue: mpsc::Sender<Event<S>>) -> bool {
+        // Held until the reader is in: the last event is either not sent yet, and reaches it, or was.
+        let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        if *ended {
+            return false;
+        }
+        let modes = options.modes.iter().fold(0, |all, mode| all | bit(*mode));
+        self.modes.fetch_or(modes, Ordering::AcqRel);
+        let reader = Arc::new(Reader { options, queue: Mutex::new(Some(queue)) });
+        let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
+        *readers = readers.iter().cloned().chain([reader]).collect();
+        true
+    }
+
+    fn readers(&self) -> Readers<S> {
+        self.readers.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Whether some reader asks for a mode that costs something to serve.
     pub(crate) fn asks(&self, mode: Mode) -> bool {
-        self.readers.iter().any(|reader| reader.asks(mode))
+        self.modes.load(Ordering::Acquire) & bit(mode) != 0
+    }
+
+    /// Whether somebody still reads.
+    pub(crate) fn is_read(&self) -> bool {
+        self.readers().iter().any(|reader| reader.is_read())
+    }
+
+    pub(crate) async fn emit(&self, event: Emitted) {
+        let origin = Origin::task(event.task, event.node, event.attempt, event.index);
+        let kind = match event.kind {
+            EmittedKind::Custom(value) => EventKind::Custom(value),
+            EmittedKind::Token(text) => EventKind::Token(text),
+        };
+        self.send(origin, kind).await;
     }
 
     pub(crate) async fn send(&self, origin: Origin, kind: EventKind<S>) {
-        let mut permits = Vec::with_capacity(self.readers.len());
-        for reader in self.readers.iter().filter(|reader| reader.wants(&kind)) {
+        let readers = self.readers();
+        let node = origin.task.map(|(_, node)| &self.nodes[node.at()]);
+        let mut permits = Vec::with_capacity(readers.len());
+        for reader in readers.iter().filter(|reader| reader.wants(&kind, node)) {
             permits.extend(reader.room(&kind, &self.cancel).await.map(|permit| (reader, permit)));
         }
         if permits.is_empty() {
@@ -220,7 +274,7 @@ impl<S: State> Hub<S> {
             seq: self.seq.fetch_add(1, Ordering::Relaxed),
             step: origin.step,
             task: origin.task.map(|(id, _)| id),
-            node: origin.task.map(|(_, node)| self.nodes[node.at()].clone()),
+            node: node.cloned(),
             attempt: origin.attempt,
             index: origin.index,
             time,
@@ -232,17 +286,6 @@ impl<S: State> Hub<S> {
     }
 }
 
-impl<S: State> Sink for Hub<S> {
-    fn is_read(&self) -> bool {
-        self.readers.iter().any(Reader::is_read)
-    }
-
-    fn emit(&self, event: Emitted) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
-        let origin = Origin::task(event.task, event.node, event.attempt, event.index);
-        let kind = match event.kind {
-            EmittedKind::Custom(value) => EventKind::Custom(value),
-            EmittedKind::Token(text) => EventKind::Token(text),
-        };
-        Box::pin(self.send(origin, kind))
-    }
+fn bit(mode: Mode) -> u8 {
+    1 << mode as u8
 }

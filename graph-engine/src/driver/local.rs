@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use futures_util::StreamExt;
@@ -42,6 +43,8 @@ pub(crate) struct LocalDriver<S: State> {
     pub(crate) bench: Arc<Bench<S>>,
     pub(crate) store: Option<(Arc<dyn CheckpointStore>, Place)>,
     pub(crate) parallel: Parallel,
+    /// The turn is to stop at the next boundary of a super-step.
+    pub(crate) drain: Arc<AtomicBool>,
     /// Time per node, by index.
     pub(crate) node_time: Vec<Duration>,
 }
@@ -73,9 +76,21 @@ impl<S: State> LocalDriver<S> {
         let mut running =
             Running { joined: FuturesUnordered::new(), spawned: None, handles: AbortOnDrop(Vec::new()), count: 0 };
         let (mut answer, mut step) = (Answer::Start(start), machine.step());
+        let mut input = matches!(&answer, Answer::Start(Start::Input(_)));
         loop {
+            if self.drain.load(Ordering::Acquire) {
+                machine.drain();
+            }
             let ask = machine.next(answer);
-            if let Some(hub) = &self.bench.hub
+            if let Some(hub) = self.bench.hub()
+                && std::mem::take(&mut input)
+                && hub.asks(Mode::State)
+                && !matches!(&ask, Ask::Stop(_))
+            {
+                let state = Some(Snap::shared(machine.snapshot().clone()));
+                hub.send(Origin::step(step), EventKind::InputMerged { next: machine.pending(), state }).await;
+            }
+            if let Some(hub) = self.bench.hub()
                 && machine.step() != step
             {
                 let state = hub.asks(Mode::State).then(|| Snap::shared(machine.snapshot().clone()));
@@ -101,6 +116,7 @@ impl<S: State> LocalDriver<S> {
     where
         F: Future<Output = Ended<S>> + Send + 'static,
     {
+        self.bench.prepare(machine.step(), &mut batch);
         if running.count == 0 && batch.tasks.len() == 1 {
             if let Some(spec) = batch.tasks.pop() {
                 let ended = self.bench.timed(spec).await;
@@ -185,7 +201,7 @@ impl<S: State> LocalDriver<S> {
         if let Some((store, place)) = &self.store {
             commit.time_ms = millis(self.bench.seams.clock.now());
             store.commit(place, &commit).await.map_err(|cause| self.store_error(cause))?;
-            if let Some(hub) = &self.bench.hub {
+            if let Some(hub) = self.bench.hub() {
                 hub.send(Origin::step(commit.step), EventKind::Checkpoint { id: commit.id }).await;
             }
         }

@@ -1,15 +1,22 @@
 //! Drivers do what the machine asks for: run tasks, store checkpoints, wait, tell.
 
+mod attempt;
 mod event;
 mod execute;
+mod guard;
 mod hub;
+mod live;
 mod local;
 mod seams;
+mod tokens;
 
 pub use event::{Event, EventKind, Mode, canonical_log};
 pub(crate) use execute::Bench;
-pub(crate) use hub::{Hub, Origin};
+pub(crate) use guard::Guards;
+pub(crate) use hub::Origin;
 pub use hub::{Slow, StreamOptions};
+pub(crate) use live::Live;
 pub(crate) use local::LocalDriver;
 pub use local::Parallel;
 pub use seams::{BoxFuture, Clock, Ids, Seams, Spawn};
+pub use tokens::{TokenEvent, TokenReader};

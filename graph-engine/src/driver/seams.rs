@@ -8,6 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
+use crate::task::{BlockingWork, Offload, on_tokio};
+
 /// A boxed future without a result.
 pub type BoxFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
 
@@ -33,6 +35,23 @@ pub trait Ids: Send + Sync + 'static {
 pub trait Spawn: Send + Sync + 'static {
     /// Runs the future to its end, or drops it. A dropped task counts as failed.
     fn spawn(&self, future: BoxFuture);
+
+    /// Runs work that blocks its thread (default: on tokio's threads for blocking work).
+    ///
+    /// # Errors
+    /// Why it can't be run; the task fails with it.
+    fn spawn_blocking(&self, work: BlockingWork) -> Result<(), &'static str> {
+        on_tokio(work)
+    }
+}
+
+/// Hands blocking work to a user's [`Spawn`].
+struct Elsewhere(Arc<dyn Spawn>);
+
+impl Offload for Elsewhere {
+    fn run(&self, work: BlockingWork) -> Result<(), &'static str> {
+        self.0.spawn_blocking(work)
+    }
 }
 
 /// What a driver takes from outside. Replace one to make a run repeatable.
@@ -80,6 +99,12 @@ impl Seams {
     /// Numbers turns `turn-1`, `turn-2`, .. instead of giving them random ids.
     pub fn numbered_turns(self) -> Self {
         self.ids(NumberedIds(AtomicU64::new(1)))
+    }
+
+    /// Where blocking work runs, if a user says so.
+    pub(crate) fn offload(&self) -> Option<Arc<dyn Offload>> {
+        let spawn = self.spawn.clone()?;
+        Some(Arc::new(Elsewhere(spawn)))
     }
 
     /// Spawns tasks elsewhere than on the current tokio runtime.

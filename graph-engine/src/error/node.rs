@@ -46,6 +46,8 @@ pub enum FaultKind {
     Fatal,
     /// The node ran longer than its timeout. Retryable.
     TimedOut,
+    /// The node was silent for longer than its idle timeout. Retryable.
+    Idle,
     /// The node panicked. Fatal.
     Panicked,
 }
@@ -74,7 +76,7 @@ impl NodeError {
     /// Whether a retry policy may try the node again.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
-        matches!(self.0.kind, FaultKind::Retryable | FaultKind::TimedOut)
+        matches!(self.0.kind, FaultKind::Retryable | FaultKind::TimedOut | FaultKind::Idle)
     }
 
     /// The error that the node returned.

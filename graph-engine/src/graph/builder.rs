@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::compile::RouterFn;
+use super::input::InputRules;
 use crate::compile_error::CompileError;
 use crate::diagnostic::{Level, Lint};
+use crate::error::BoxError;
 use crate::name::Name;
-use crate::node::{IntoNode, NodeSpec};
+use crate::node::{IntoNode, NodeDefaults, NodeSpec, Siblings};
 use crate::state::{FieldSet, Fields, State};
 use crate::task::{IntoNext, Route, RouteSpec};
 
@@ -55,6 +57,9 @@ pub struct Builder<S: State> {
     pub(super) joins: Vec<(Vec<Name>, Name)>,
     pub(super) clusters: Vec<ClusterDraft>,
     pub(super) levels: BTreeMap<Lint, Level>,
+    pub(super) defaults: NodeDefaults<S>,
+    pub(super) siblings: Siblings,
+    pub(super) input: InputRules<S>,
     /// The cluster that is being described.
     open: Option<usize>,
 }
@@ -89,6 +94,9 @@ impl<S: State> Builder<S> {
             joins: Vec::new(),
             clusters: Vec::new(),
             levels: BTreeMap::new(),
+            defaults: NodeDefaults::new(),
+            siblings: Siblings::default(),
+            input: InputRules::default(),
             open: None,
         }
     }
@@ -178,6 +186,55 @@ impl<S: State> Builder<S> {
     /// Hands the description to a function and goes on with what it returns: for parts that are described elsewhere.
     pub fn with(self, describe: impl FnOnce(Self) -> Self) -> Self {
         describe(self)
+    }
+
+    /// Policies of all nodes that don't say otherwise themselves. The last call counts.
+    pub fn defaults(mut self, defaults: NodeDefaults<S>) -> Self {
+        self.defaults = defaults;
+        self
+    }
+
+    /// What happens to the other tasks of a super-step when one has failed for good (default: they finish).
+    pub fn siblings(mut self, siblings: Siblings) -> Self {
+        self.siblings = siblings;
+        self
+    }
+
+    /// The only fields that the input of a turn may write; another one is refused with
+    /// [`RunError::Input`](crate::RunError::Input). Without this call it may write all.
+    ///
+    /// ```
+    /// use graph_engine::{Graph, START, State};
+    ///
+    /// #[derive(State, Clone, Default)]
+    /// struct Trip {
+    ///     query: String,
+    ///     price: u32,
+    /// }
+    ///
+    /// async fn search() {}
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+    /// let graph =
+    ///     Graph::<Trip>::builder("trip").input(Trip::QUERY).node("search", search).edge(START, "search").compile().unwrap();
+    /// let refused = graph.runner().thread("guest-7").run(Trip::update().price(1)).await.unwrap_err();
+    /// assert!(refused.to_string().contains("it writes field `price`"));
+    /// # });
+    /// ```
+    pub fn input(mut self, fields: impl Into<Fields<S>>) -> Self {
+        self.input.allow(fields.into().set());
+        self
+    }
+
+    /// Checks the input of every turn before anything of it is merged. An error refuses the input with
+    /// [`RunError::Input`](crate::RunError::Input), and nothing of it is kept. Several checks are all asked, in their
+    /// order.
+    pub fn check_input<E: Into<BoxError>>(
+        mut self,
+        check: impl Fn(&S, &S::Update) -> Result<(), E> + Send + Sync + 'static,
+    ) -> Self {
+        self.input.check(move |state, input| check(state, input).map_err(Into::into));
+        self
     }
 
     /// Changes how much a kind of finding matters. The level of a [fixed](Lint::is_fixed) lint stays.

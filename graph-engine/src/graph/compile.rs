@@ -1,6 +1,6 @@
 //! From the description to the validated graph: names become indices, findings become a `CompileError`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::builder::Builder;
@@ -29,7 +29,9 @@ pub(crate) enum Exit<S> {
 pub(crate) struct VertexSpec<S: State> {
     pub(crate) node: Arc<dyn Node<S>>,
     pub(crate) info: NodeInfo,
-    pub(crate) policy: Policy,
+    pub(crate) policy: Policy<S>,
+    /// The node that takes over when a task has failed for good.
+    pub(crate) on_error: Option<NodeIx>,
     pub(crate) deferred: bool,
     /// The innermost cluster.
     pub(crate) cluster: Option<usize>,
@@ -61,6 +63,7 @@ pub(crate) struct JoinSpec {
 
 pub(super) fn compile<S: State>(mut builder: Builder<S>) -> Result<Graph<S>, CompileError> {
     builder.nodes.sort_by(|a, b| a.name.cmp(&b.name));
+    fill_in_defaults(&mut builder);
     let plan = Plan::new(&builder);
     let diagnostics = plan.check(&builder);
     if diagnostics.iter().any(|finding| finding.level == Level::Error) {
@@ -115,12 +118,16 @@ pub(super) fn compile<S: State>(mut builder: Builder<S>) -> Result<Graph<S>, Com
             targets: hops(&draft.spec.info.targets),
             node: draft.spec.node,
             info: draft.spec.info,
+            on_error: draft.spec.policy.on_error.as_ref().and_then(|handler| index.get(handler).copied()),
             policy: draft.spec.policy,
             deferred: draft.spec.deferred,
             cluster: draft.cluster,
         })
-        .collect();
+        .collect::<Vec<VertexSpec<S>>>();
     Ok(Graph::from_inner(Inner {
+        guarded: vertices.iter().any(|vertex| vertex.policy.is_guarded()),
+        siblings: builder.siblings,
+        input: builder.input,
         name: builder.name,
         single: single_writer_fields(&builder.initial),
         initial: builder.initial,
@@ -133,6 +140,16 @@ pub(super) fn compile<S: State>(mut builder: Builder<S>) -> Result<Graph<S>, Com
         topology,
         warnings: diagnostics,
     }))
+}
+
+/// Nodes that an error route leads to take over for others, and nobody for them unless they say so.
+fn fill_in_defaults<S: State>(builder: &mut Builder<S>) {
+    let own = builder.nodes.iter().filter_map(|draft| draft.spec.policy.on_error.clone());
+    let handlers: BTreeSet<Name> = own.chain(builder.defaults.handler().cloned()).collect();
+    for draft in &mut builder.nodes {
+        let (own_retries, handler) = (draft.spec.info.no_retry.is_some(), handlers.contains(&draft.name));
+        builder.defaults.fill(&mut draft.spec.policy, own_retries, handler);
+    }
 }
 
 /// The fields that one task a super-step may write.
@@ -157,6 +174,7 @@ fn topology<S: State>(builder: &Builder<S>, plan: &Plan) -> Topology {
             ArcKind::Stay => (EdgeKind::Stay, Some("stay")),
             ArcKind::Direct => (EdgeKind::Direct, Some("direct")),
             ArcKind::Finish => (EdgeKind::Finish, Some("finish")),
+            ArcKind::Error => (EdgeKind::Error, Some("error")),
         };
         let edge = Edge::new(plan.name(arc.from), plan.name(arc.to), kind);
         match label {

@@ -3,9 +3,11 @@
 mod builder;
 mod check;
 mod compile;
+mod input;
 
 pub use builder::Builder;
 pub(crate) use compile::{Exit, Hops, JoinSpec, RouterFn, VertexSpec};
+pub(crate) use input::InputRules;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,6 +15,7 @@ use std::sync::Arc;
 
 use crate::diagnostic::Diagnostic;
 use crate::name::Name;
+use crate::node::Siblings;
 use crate::state::{FieldSet, State};
 use crate::task::{END, NodeIx};
 use crate::topology::Topology;
@@ -54,6 +57,10 @@ pub(crate) struct Inner<S: State> {
     pub(crate) start: Exit<S>,
     pub(crate) joins: Vec<JoinSpec>,
     pub(crate) clusters: Vec<ClusterSpec>,
+    pub(crate) siblings: Siblings,
+    pub(crate) input: InputRules<S>,
+    /// Whether some node has a cache or a limit, which stand around all attempts of a task.
+    pub(crate) guarded: bool,
     /// Fields with one writer a super-step.
     pub(crate) single: FieldSet,
     pub(crate) topology: Topology,

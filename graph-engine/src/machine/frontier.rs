@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::joins::Joins;
 use super::outcome::TaskOutcome;
+use super::trace::Trace;
 use crate::graph::Inner;
 use crate::reply::Reply;
 use crate::run_error::RunError;
@@ -48,6 +49,8 @@ pub(crate) struct Frontier<S: State> {
     /// Stays since each cluster was entered.
     pub(super) stays: Vec<u32>,
     pub(crate) completed: bool,
+    /// Where the turn went, when that is recorded.
+    pub(super) trace: Option<Box<Trace>>,
     /// The error with which to stop after the commit.
     pub(super) stop_with: Option<Box<RunError>>,
     // Scratch.
@@ -72,6 +75,7 @@ impl<S: State> Frontier<S> {
             replies: Vec::new(),
             stays: vec![0; graph.clusters.len()],
             completed: false,
+            trace: None,
             stop_with: None,
             plain: Vec::new(),
             sends: Vec::new(),
@@ -81,6 +85,11 @@ impl<S: State> Frontier<S> {
             stayed: vec![0; graph.clusters.len()],
             pass: 0,
         }
+    }
+
+    /// Whether nothing of the super-step at hand was done yet.
+    pub(super) fn is_untouched(&self) -> bool {
+        self.slots.iter().all(|slot| slot.done.is_none())
     }
 
     pub(crate) fn is_unfinished(&self) -> bool {

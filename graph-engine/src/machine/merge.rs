@@ -61,6 +61,15 @@ impl<S: State> Machine<S> {
         merged.map_err(|cause| RunError::Merge { thread: self.thread(), step: self.step, cause })
     }
 
+    /// Asks what the graph asks of the input of a turn.
+    pub(super) fn check_input(&self, input: &S::Update) -> Result<(), RunError> {
+        let rules = &self.graph.inner().input;
+        let asked = catch_unwind(AssertUnwindSafe(|| rules.refuse(&self.shared.state, input)));
+        let checked =
+            asked.unwrap_or_else(|panic| Err(format!("a check of it panicked: {}", panic_text(&*panic)).into()));
+        checked.map_err(|cause| RunError::Input { thread: self.thread(), cause })
+    }
+
     /// The input of a turn passes through the same rules.
     pub(super) fn merge_input(&mut self, mut input: S::Update) -> Result<(), RunError> {
         self.state_mut().reset_transient();

@@ -10,6 +10,7 @@
 //! Batch and commit go out full and come back with the answer, boxed, so that a steady state allocates nothing. What
 //! comes next is a function of the frontier alone: after a crash the machine is restored and told `Recover`.
 
+mod fault;
 mod frontier;
 mod joins;
 mod merge;
@@ -18,14 +19,17 @@ mod place;
 mod plan;
 mod position;
 mod routing;
+mod trace;
 
+pub(crate) use fault::fault;
 pub(crate) use outcome::{Failure, TaskOutcome};
-pub(crate) use position::encode_outcome;
+pub(crate) use position::{decode_outcome, encode_outcome};
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::checkpoint_id::{CheckpointId, IdPrefix};
+use crate::executed::ExecutedPath;
 use crate::graph::Graph;
 use crate::name::Name;
 use crate::report::RunReport;
@@ -68,11 +72,13 @@ pub(crate) enum Start<S: State> {
 pub(crate) struct Batch<S: State> {
     pub(crate) tasks: Vec<TaskSpec<S>>,
     pub(crate) outcomes: Vec<(TaskId, TaskOutcome<S>)>,
+    /// What still runs is to be stopped, because a sibling has failed.
+    pub(crate) stop: bool,
 }
 
 impl<S: State> Default for Batch<S> {
     fn default() -> Self {
-        Self { tasks: Vec::new(), outcomes: Vec::new() }
+        Self { tasks: Vec::new(), outcomes: Vec::new(), stop: false }
     }
 }
 
@@ -96,6 +102,8 @@ pub(crate) enum Stopped {
     /// Nothing is left to run.
     Done,
     Cancelled,
+    /// At the boundary of a super-step, because somebody asked for it.
+    Drained,
     Failed(RunError),
 }
 
@@ -104,6 +112,12 @@ pub(crate) struct Options {
     pub(crate) step_limit: u64,
     pub(crate) stay_limit: u32,
     pub(crate) durable: bool,
+    /// Tasks that may be sent in one super-step.
+    pub(crate) fan_out_limit: usize,
+    /// Bytes that the stored state may have.
+    pub(crate) state_limit: Option<u64>,
+    /// Whether the turn's path is recorded.
+    pub(crate) record: bool,
     /// From which the jitter of retries is derived.
     pub(crate) seed: u64,
 }
@@ -117,6 +131,10 @@ pub(crate) struct Machine<S: State> {
     began: u64,
     frontier: Frontier<S>,
     report: RunReport,
+    /// Siblings of a failed task are being stopped.
+    stopping: bool,
+    /// The turn stops at the next boundary of a super-step.
+    draining: bool,
     // What the next commit must hold.
     prefix: IdPrefix,
     head: Option<CheckpointId>,
@@ -128,6 +146,8 @@ pub(crate) struct Machine<S: State> {
     /// Fields that must be stored whole: never stored before, or overwritten.
     whole: FieldSet,
     marks: Vec<u64>,
+    /// Bytes of each field as stored.
+    sizes: Vec<u64>,
     // Recycled buffers.
     batch: Option<Box<Batch<S>>>,
     commit: Option<Box<Commit>>,
@@ -138,14 +158,18 @@ impl<S: State> Machine<S> {
     pub(crate) fn new(graph: Graph<S>, options: Options, turn: Arc<TurnContext>, tags: Arc<Tags>) -> Self {
         let inner = graph.inner();
         let fields = inner.initial.fields().len();
+        let mut frontier = Frontier::new(inner);
+        frontier.trace = options.record.then(Box::default);
         Self {
-            frontier: Frontier::new(inner),
+            frontier,
             prefix: IdPrefix::new(&turn.thread, &turn.namespace, &turn.turn),
             shared: Arc::new(Shared { state: inner.initial.clone(), turn }),
             options,
             step: 0,
             began: 0,
             report: RunReport::default(),
+            stopping: false,
+            draining: false,
             head: None,
             origin: CheckpointId::default(),
             fresh: true,
@@ -153,6 +177,7 @@ impl<S: State> Machine<S> {
             dirty: FieldSet::EMPTY,
             whole: (0..fields).fold(FieldSet::EMPTY, |set, field| set | FieldSet::of(field)),
             marks: vec![0; fields],
+            sizes: vec![0; fields],
             batch: None,
             commit: None,
             graph,
@@ -177,7 +202,29 @@ impl<S: State> Machine<S> {
 
     pub(crate) fn take_report(&mut self) -> RunReport {
         self.report.waiting_joins = self.frontier.joins.waiting(self.graph.inner());
+        self.report.pending = self.pending();
+        self.report.path = self.path();
         std::mem::take(&mut self.report)
+    }
+
+    fn path(&self) -> Option<ExecutedPath> {
+        let graph = self.graph.inner();
+        let mut path = self.frontier.trace.as_ref()?.path(graph);
+        for name in self.report.pending.iter().chain(self.report.waiting_joins.iter().map(|join| &join.to)) {
+            path.visit(name).waiting = true;
+        }
+        for slot in &self.frontier.slots {
+            if matches!(slot.done, Some(TaskOutcome::Failed(_))) {
+                let visit = path.visit(graph.name_of(slot.node));
+                (visit.failed, visit.waiting) = (true, false);
+            }
+        }
+        Some(path)
+    }
+
+    /// Stops the turn before the next super-step begins.
+    pub(crate) fn drain(&mut self) {
+        self.draining = true;
     }
 
     fn thread(&self) -> Name {
@@ -215,7 +262,8 @@ impl<S: State> Machine<S> {
                 self.frontier.begin_turn();
                 self.began = self.step;
                 self.fresh = true;
-                if let Err(error) = self.merge_input(update).and_then(|()| self.enter()) {
+                let accepted = self.check_input(&update).and_then(|()| self.merge_input(update));
+                if let Err(error) = accepted.and_then(|()| self.enter()) {
                     return fail(error);
                 }
             }
@@ -242,7 +290,7 @@ impl<S: State> Machine<S> {
         for slot in &self.frontier.slots {
             match &slot.done {
                 None => waiting = true,
-                Some(TaskOutcome::Done(_)) => {}
+                Some(TaskOutcome::Done(_) | TaskOutcome::Cached(_)) => {}
                 Some(TaskOutcome::Cancelled { .. }) => cancelled = true,
                 Some(TaskOutcome::Failed(_)) => failed = true,
             }
@@ -256,7 +304,7 @@ impl<S: State> Machine<S> {
             return stop(Stopped::Cancelled);
         }
         if waiting {
-            return self.run();
+            return if self.draining && self.frontier.is_untouched() { stop(Stopped::Drained) } else { self.run() };
         }
         if self.frontier.slots.is_empty() {
             return stop(Stopped::Done);
@@ -271,9 +319,13 @@ impl<S: State> Machine<S> {
             return fail(RunError::StepLimit { thread: self.thread(), limit, step, pending: self.pending() });
         }
         let mut batch = self.batch.take().unwrap_or_default();
+        self.stopping = false;
         for rank in 0..self.frontier.slots.len() {
             if self.frontier.slots[rank].done.is_none() {
                 self.report.tasks += 1;
+                if let Some(trace) = &mut self.frontier.trace {
+                    trace.visit(self.frontier.slots[rank].node);
+                }
                 let task = self.task(rank, Duration::ZERO);
                 batch.tasks.push(task);
             }
@@ -300,12 +352,14 @@ impl<S: State> Machine<S> {
     /// Places outcomes by rank, whatever order they come in; failed attempts that may be tried again go out anew.
     fn ran(&mut self, mut batch: Box<Batch<S>>) -> Ask<S> {
         let mut outcomes = std::mem::take(&mut batch.outcomes);
+        let stopped = self.stopping;
         for (id, outcome) in outcomes.drain(..) {
             if let Some(retry) = self.place(id, outcome) {
                 batch.tasks.push(retry);
             }
         }
         batch.outcomes = outcomes;
+        batch.stop = self.stopping && !stopped;
         if !batch.tasks.is_empty() || self.frontier.slots.iter().any(|slot| slot.running) {
             return Ask::Run(batch);
         }

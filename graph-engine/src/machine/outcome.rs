@@ -9,6 +9,8 @@ use crate::task::Outcome;
 
 pub(crate) enum TaskOutcome<S: State> {
     Done(Outcome<S>),
+    /// The result of an earlier task with the same key; becomes `Done` once it is placed.
+    Cached(Outcome<S>),
     Failed(Box<Failure>),
     /// Cancelled, perhaps before the node was called at all.
     Cancelled {
@@ -45,7 +47,7 @@ impl Failure {
 impl<S: State> fmt::Debug for TaskOutcome<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Done(outcome) => outcome.fmt(f),
+            Self::Done(outcome) | Self::Cached(outcome) => outcome.fmt(f),
             Self::Failed(failure) => write!(f, "Failed({})", failure.source),
             Self::Cancelled { .. } => f.write_str("Cancelled"),
         }

@@ -2,27 +2,36 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use super::fault::fault;
 use super::outcome::{Failure, TaskOutcome};
 use super::{Machine, TaskSpec};
 use crate::error::{FaultKind, NodeError};
-use crate::name::quoted;
+use crate::node::Siblings;
 use crate::panic::panic_text;
 use crate::state::State;
-use crate::task::{Goto, Outcome, Rare};
+use crate::task::{FailedTask, Goto, Hop, NodeIx, Outcome, Payload, Rare, Target};
 use crate::task_id::TaskId;
 
 impl<S: State> Machine<S> {
     /// Puts the outcome into its slot. A failed attempt that may be made again is returned instead.
     pub(super) fn place(&mut self, id: TaskId, mut outcome: TaskOutcome<S>) -> Option<TaskSpec<S>> {
         let rank = id.rank as usize;
-        if !matches!(outcome, TaskOutcome::Cancelled { started: false }) {
-            self.report.attempts += 1;
-        }
+        outcome = match outcome {
+            TaskOutcome::Cached(done) => {
+                self.report.cached += 1;
+                TaskOutcome::Done(done)
+            }
+            TaskOutcome::Cancelled { started: false } => outcome,
+            _ => {
+                self.report.attempts += 1;
+                outcome
+            }
+        };
         if rank >= self.frontier.slots.len() {
             return None;
         }
         if let TaskOutcome::Done(done) = &outcome
-            && let Some(why) = self.fault(rank, done)
+            && let Some(why) = fault(self.graph.inner(), &self.shared.state, self.frontier.slots[rank].node, done)
         {
             outcome = TaskOutcome::Failed(Failure::fatal(why));
         }
@@ -30,17 +39,18 @@ impl<S: State> Machine<S> {
             let (node, attempt) = (self.frontier.slots[rank].node, self.frontier.slots[rank].attempt);
             let graph = self.graph.clone();
             let vertex = graph.inner().at(node);
-            if let (Some(retry), Some(error)) = (&vertex.policy.retry, &failure.error)
-                && attempt < retry.attempts()
-            {
+            if let Some(trace) = &mut self.frontier.trace {
+                trace.fail(node);
+            }
+            if let (Some(retry), Some(error), false) = (&vertex.policy.retry, &failure.error, self.stopping) {
                 // The predicate is the user's: a panic in it is a failure of the task, not of the process.
-                match catch_unwind(AssertUnwindSafe(|| retry.accepts(error))) {
-                    Ok(true) => {
+                match catch_unwind(AssertUnwindSafe(|| retry.for_failure(error))) {
+                    Ok(Some(retry)) if attempt < retry.attempts() => {
                         let wait = retry.wait(attempt, self.spread(id, attempt));
                         self.frontier.slots[rank].attempt += 1;
                         return Some(self.task(rank, wait));
                     }
-                    Ok(false) => {}
+                    Ok(_) => {}
                     Err(panic) => {
                         let text = format!("{error}; and its retry predicate panicked: {}", panic_text(&*panic));
                         *failure = Failure::new(NodeError::new(FaultKind::Panicked, text.into()));
@@ -48,6 +58,11 @@ impl<S: State> Machine<S> {
                 }
             }
             failure.settle();
+            match vertex.on_error {
+                Some(handler) => outcome = TaskOutcome::Done(self.rescue(id, failure, handler)),
+                None if graph.inner().siblings == Siblings::Cancel => self.stopping = true,
+                None => {}
+            }
         }
         let slot = &mut self.frontier.slots[rank];
         slot.running = false;
@@ -58,53 +73,19 @@ impl<S: State> Machine<S> {
     /// Whether an outcome will stand, so that it may be saved early.
     pub(crate) fn accepts(&self, id: TaskId, outcome: &Outcome<S>) -> bool {
         let rank = id.rank as usize;
-        rank < self.frontier.slots.len() && self.fault(rank, outcome).is_none()
+        let slot = self.frontier.slots.get(rank);
+        slot.is_some_and(|slot| fault(self.graph.inner(), &self.shared.state, slot.node, outcome).is_none())
     }
 
-    /// What is wrong with an outcome that the node thinks is fine.
-    fn fault(&self, rank: usize, outcome: &Outcome<S>) -> Option<String> {
-        let graph = self.graph.inner();
-        let slot = &self.frontier.slots[rank];
-        let vertex = graph.at(slot.node);
-        if let Some(allowed) = vertex.info.writes {
-            let beyond = self.shared.state.written(&outcome.update).without(allowed);
-            if let Some(field) = beyond.iter().next() {
-                let name = &self.shared.state.fields()[field].name;
-                return Some(format!("it wrote field `{name}`, which it doesn't declare; add it to `.writes(..)`"));
-            }
-        }
-        let unknown = |name: &str| {
-            let known = graph.hop(&vertex.targets, name).is_some();
-            if known && vertex.declares(name) {
-                return None;
-            }
-            let declared = quoted(vertex.declared());
-            let what = if known { "which it doesn't declare" } else { "which is no node" };
-            Some(if declared.is_empty() {
-                format!("it goes to `{name}`, {what}; it declares no targets, add them to its route")
-            } else {
-                format!("it goes to `{name}`, {what}; its declared targets are {declared}")
-            })
-        };
-        let undeclared = |what: &str, declared: bool| {
-            let told = declared || vertex.info.dynamic;
-            (!told).then(|| format!("it {what}, which it doesn't declare; say so in `describe`"))
-        };
-        match &outcome.goto {
-            Goto::Declared => None,
-            Goto::Go(to) => unknown(to.name),
-            Goto::Rare(rare) => match &**rare {
-                // Many sends mostly go to one node: each run of equal names is looked up once.
-                Rare::Many(hops) => {
-                    let runs = hops.chunk_by(|a, b| std::ptr::eq(a.to.name(), b.to.name()));
-                    runs.filter_map(|run| run.first()).find_map(|hop| unknown(hop.to.name()))
-                }
-                Rare::Stay(_) => undeclared("stays", vertex.info.stay),
-                Rare::Direct(_) => undeclared("replies directly", vertex.info.direct),
-                Rare::Finish(_) => undeclared("finishes the thread", vertex.info.finish),
-                Rare::Invalid(error) => Some(format!("its reply or feedback can't be written as JSON: {error}")),
-            },
-        }
+    /// A failed task that its error route takes over: finished without update and edges.
+    fn rescue(&mut self, id: TaskId, failure: &Failure, handler: NodeIx) -> Outcome<S> {
+        self.report.rescued += 1;
+        let slot = &self.frontier.slots[id.rank as usize];
+        let name = |node| self.graph.inner().name_of(node).clone();
+        let task = (name(slot.node), id, slot.attempt);
+        let failed = FailedTask::of(task, failure.kind, failure.source.to_string(), slot.payload.clone());
+        let hop = Hop { to: Target::Named(name(handler)), send: Some(Some(Payload::new(failed))) };
+        Outcome { update: S::Update::default(), goto: Goto::rare(Rare::Rescue(hop)) }
     }
 
     /// A number from 0 to 1 that is the same whenever this attempt is decided on.

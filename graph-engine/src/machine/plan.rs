@@ -1,11 +1,13 @@
 //! Every finished task is turned into tasks of the next super-step.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::frontier::{Frontier, Slot};
 use super::outcome::TaskOutcome;
 use super::rank_of;
 use super::routing::is_stay;
+use crate::edge_kind::EdgeKind;
 use crate::graph::{Exit, Inner};
 use crate::reply::Reply;
 use crate::state::State;
@@ -24,7 +26,9 @@ impl<S: State> Frontier<S> {
     pub(super) fn enter(&mut self, graph: &Inner<S>, step: u64, chosen: Option<Goto>) {
         let origin = Origin { node: None, task: TaskId { step, rank: 0 } };
         match (&graph.start, chosen) {
-            (Exit::Edges(targets), _) => targets.iter().for_each(|to| self.schedule(graph, origin, *to)),
+            (Exit::Edges(targets), _) => {
+                targets.iter().for_each(|to| self.schedule(graph, origin, *to, EdgeKind::Static));
+            }
             (Exit::Router { .. }, Some(goto)) => self.take(graph, origin, None, goto),
             (Exit::Router { .. }, None) => {}
         }
@@ -56,10 +60,13 @@ impl<S: State> Frontier<S> {
         }
         match &graph.at(slot.node).exit {
             Exit::Edges(targets) => {
-                targets.iter().for_each(|to| self.schedule(graph, origin, *to));
+                targets.iter().for_each(|to| self.schedule(graph, origin, *to, EdgeKind::Static));
                 for (join, bit) in &graph.at(slot.node).joins {
+                    let to = Some(graph.joins[*join].to);
                     if self.joins.arrive(*join, *bit) {
-                        self.schedule(graph, origin, Some(graph.joins[*join].to));
+                        self.schedule(graph, origin, to, EdgeKind::Join);
+                    } else {
+                        self.note(origin, to, EdgeKind::Join);
                     }
                 }
             }
@@ -93,14 +100,15 @@ impl<S: State> Frontier<S> {
                     (None, Some(vertex)) => graph.hop(&vertex.targets, to.name).flatten(),
                     (None, None) => graph.target(to.name).flatten(),
                 };
-                self.schedule(graph, origin, target);
+                self.schedule(graph, origin, target, EdgeKind::Go);
             }
             Goto::Rare(rare) => match *rare {
-                Rare::Many(hops) => self.fan_out(graph, origin, hops),
+                Rare::Many(hops, timeout) => self.fan_out(graph, origin, hops, timeout, EdgeKind::FanOut),
+                Rare::Rescue(hop) => self.fan_out(graph, origin, vec![hop], None, EdgeKind::Error),
                 Rare::Stay(feedback) => self.stay(graph, origin, slot, feedback),
-                Rare::Direct(value) => self.reply(graph, origin, value),
+                Rare::Direct(value) => self.reply(graph, origin, value, EdgeKind::Direct),
                 Rare::Finish(value) => {
-                    self.reply(graph, origin, value);
+                    self.reply(graph, origin, value, EdgeKind::Finish);
                     self.completed = true;
                 }
                 Rare::Invalid(_) => {}
@@ -108,13 +116,15 @@ impl<S: State> Frontier<S> {
         }
     }
 
-    fn reply(&mut self, graph: &Inner<S>, origin: Origin, value: serde_json::Value) {
+    fn reply(&mut self, graph: &Inner<S>, origin: Origin, value: serde_json::Value, kind: EdgeKind) {
+        self.note(origin, None, kind);
         let node = origin.node.map_or_else(|| START.into(), |node| graph.name_of(node).clone());
         self.replies.push(Reply { task: origin.task, node, value });
     }
 
-    fn fan_out(&mut self, graph: &Inner<S>, origin: Origin, hops: Vec<Hop>) {
+    fn fan_out(&mut self, graph: &Inner<S>, origin: Origin, hops: Vec<Hop>, timeout: Option<Duration>, kind: EdgeKind) {
         self.sends.reserve(hops.len());
+        let extra = timeout.map(|timeout| Arc::new(Extra { timeout: Some(timeout), ..Extra::default() }));
         let mut last: Option<(*const str, Option<NodeIx>)> = None;
         for hop in hops {
             let name = hop.to.name();
@@ -124,11 +134,12 @@ impl<S: State> Frontier<S> {
             };
             last = Some((std::ptr::from_ref(name), target));
             match (hop.send, target) {
-                (None, target) => self.schedule(graph, origin, target),
-                (Some(_), None) => {}
+                (None, target) => self.schedule(graph, origin, target, EdgeKind::Go),
+                (Some(_), None) => self.note(origin, None, kind),
                 (Some(payload), Some(node)) => {
+                    self.note(origin, target, kind);
                     self.enter_clusters(graph, origin, node);
-                    let slot = Slot::sent(node, payload);
+                    let slot = Slot { extra: extra.clone(), ..Slot::sent(node, payload) };
                     if graph.at(node).deferred {
                         self.deferred.push(slot);
                     } else {
@@ -151,6 +162,7 @@ impl<S: State> Frontier<S> {
         match graph.at(node).cluster {
             Some(cluster) => {
                 let entry = graph.clusters[cluster].entry;
+                self.note(origin, Some(entry), EdgeKind::Stay);
                 // The entry may lie in a cluster within this one, which is then entered anew.
                 self.enter_clusters(graph, origin, entry);
                 let again = self.schedule_task(graph, entry);
@@ -159,7 +171,11 @@ impl<S: State> Frontier<S> {
                 }
             }
             None => {
-                let extra = feedback.map(|feedback| Arc::new(Extra { feedback: vec![feedback] }));
+                self.note(origin, Some(node), EdgeKind::Stay);
+                let timeout = slot.extra.as_ref().and_then(|extra| extra.timeout);
+                let feedback: Vec<_> = feedback.into_iter().collect();
+                let bare = feedback.is_empty() && timeout.is_none();
+                let extra = (!bare).then(|| Arc::new(Extra { feedback, timeout }));
                 let (stays, sent) = (slot.stays, slot.sent);
                 let again = Slot { stays, sent, payload: slot.payload.take(), extra, ..Slot::plain(node) };
                 match sent {
@@ -176,10 +192,17 @@ impl<S: State> Frontier<S> {
     }
 
     /// A plain target; several of one node become one task. The end schedules nothing.
-    fn schedule(&mut self, graph: &Inner<S>, origin: Origin, target: Option<NodeIx>) {
+    fn schedule(&mut self, graph: &Inner<S>, origin: Origin, target: Option<NodeIx>, kind: EdgeKind) {
+        self.note(origin, target, kind);
         let Some(node) = target else { return };
         self.enter_clusters(graph, origin, node);
         self.schedule_task(graph, node);
+    }
+
+    fn note(&mut self, origin: Origin, to: Option<NodeIx>, kind: EdgeKind) {
+        if let Some(trace) = &mut self.trace {
+            trace.take(origin.node, to, kind);
+        }
     }
 
     /// The node's plain task among those of this pass, or among those that wait.

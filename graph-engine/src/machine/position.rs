@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -57,6 +58,9 @@ struct SlotRow<'a> {
     payload: Option<[Box<RawValue>; 1]>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     feedback: Vec<Value>,
+    /// The task's own timeout.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    timeout: Option<Duration>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     done: Option<OutcomeRow>,
 }
@@ -80,6 +84,8 @@ struct OutcomeRow {
 enum NextRow {
     Declared,
     Many(Vec<HopRow>),
+    Within(Duration, Vec<HopRow>),
+    Rescue(HopRow),
     Stay(Option<Value>),
     Direct(Value),
     Finish(Value),
@@ -127,7 +133,14 @@ impl OutcomeRow {
             Goto::Declared => NextRow::Declared,
             Goto::Go(to) => NextRow::Many(vec![HopRow { to: to.name.into(), sent: false, payload: None }]),
             Goto::Rare(rare) => match &**rare {
-                Rare::Many(hops) => NextRow::Many(hops.iter().map(hop).collect::<Result<_, CodecError>>()?),
+                Rare::Many(hops, timeout) => {
+                    let hops = hops.iter().map(hop).collect::<Result<_, CodecError>>()?;
+                    match timeout {
+                        None => NextRow::Many(hops),
+                        Some(timeout) => NextRow::Within(*timeout, hops),
+                    }
+                }
+                Rare::Rescue(to) => NextRow::Rescue(hop(to)?),
                 Rare::Stay(feedback) => NextRow::Stay(feedback.clone()),
                 Rare::Direct(reply) => NextRow::Direct(reply.clone()),
                 Rare::Finish(reply) => NextRow::Finish(reply.clone()),
@@ -146,7 +159,11 @@ impl OutcomeRow {
         };
         let goto = match self.next {
             NextRow::Declared => Goto::Declared,
-            NextRow::Many(hops) => Goto::rare(Rare::Many(hops.into_iter().map(hop).collect())),
+            NextRow::Many(hops) => Goto::rare(Rare::Many(hops.into_iter().map(hop).collect(), None)),
+            NextRow::Within(timeout, hops) => {
+                Goto::rare(Rare::Many(hops.into_iter().map(hop).collect(), Some(timeout)))
+            }
+            NextRow::Rescue(row) => Goto::rare(Rare::Rescue(hop(row))),
             NextRow::Stay(feedback) => Goto::rare(Rare::Stay(feedback)),
             NextRow::Direct(reply) => Goto::rare(Rare::Direct(reply)),
             NextRow::Finish(reply) => Goto::rare(Rare::Finish(reply)),
@@ -160,6 +177,12 @@ pub(crate) fn encode_outcome<S: State>(state: &S, outcome: &Outcome<S>) -> Resul
     serde_json::to_vec(&OutcomeRow::of(state, outcome)?).map_err(frontier_error)
 }
 
+/// The reverse of [`encode_outcome`].
+pub(crate) fn decode_outcome<S: State>(state: &S, bytes: &[u8]) -> Result<Outcome<S>, String> {
+    let row: OutcomeRow = serde_json::from_slice(bytes).map_err(|e| e.to_string())?;
+    row.into_outcome(state)
+}
+
 impl<S: State> Machine<S> {
     /// Asks for a commit of the changed fields and the position, or goes on when nothing is durable.
     pub(super) fn commit(&mut self) -> Ask<S> {
@@ -168,7 +191,10 @@ impl<S: State> Machine<S> {
         }
         let mut commit = self.commit.take().unwrap_or_default();
         match self.encode(&mut commit) {
-            Ok(()) => Ask::Commit(commit),
+            Ok(()) => match self.too_large() {
+                None => Ask::Commit(commit),
+                Some(error) => fail(error),
+            },
             Err(cause) => fail(RunError::Encode { thread: self.thread(), step: self.step, cause }),
         }
     }
@@ -193,6 +219,8 @@ impl<S: State> Machine<S> {
             let start = commit.bytes.len();
             let since = (!self.whole.contains(index)).then_some(self.marks[index]);
             let encoding = state.encode(index, since, &mut commit.bytes)?;
+            let written = (commit.bytes.len() - start) as u64;
+            self.sizes[index] = if encoding == Encoding::Delta { self.sizes[index] + written } else { written };
             let from = if encoding == Encoding::Delta { self.marks[index] } else { 0 };
             self.marks[index] = state.mark(index);
             self.whole = self.whole.without(FieldSet::of(index));
@@ -200,6 +228,19 @@ impl<S: State> Machine<S> {
             commit.fields.push(FieldRow { name: field.name.clone(), encoding, items, bytes });
         }
         self.encode_position(&mut commit.bytes)
+    }
+
+    /// Whether the stored state is larger than it may be. What was stored before stands.
+    fn too_large(&self) -> Option<RunError> {
+        let limit = self.options.state_limit?;
+        let bytes: u64 = self.sizes.iter().sum();
+        if bytes <= limit {
+            return None;
+        }
+        let fields = self.shared.state.fields();
+        let (largest, _) = fields.iter().zip(&self.sizes).max_by_key(|(_, size)| **size)?;
+        let field = largest.name.to_string();
+        Some(RunError::StateLimit { thread: self.thread(), step: self.step, bytes, limit, field })
     }
 
     /// The frequent case (plain waiting tasks and nothing else) goes straight into the buffer.
@@ -271,9 +312,12 @@ impl<S: State> Machine<S> {
         for segment in &stored.fields {
             let field = state.fields().iter().position(|field| field.name == segment.name && !field.transient);
             match field {
-                Some(field) => state
-                    .decode(field, segment.encoding, &segment.bytes)
-                    .map_err(|e| format!("checkpoint {id}: {e}"))?,
+                Some(field) => {
+                    let decoded = state.decode(field, segment.encoding, &segment.bytes);
+                    decoded.map_err(|e| format!("checkpoint {id}: {e}"))?;
+                    let (size, more) = (&mut self.sizes[field], segment.bytes.len() as u64);
+                    *size = if segment.encoding == Encoding::Delta { *size + more } else { more };
+                }
                 None => {
                     let warning =
                         format!("the state has no field `{}` any more; what was stored is ignored", segment.name);
@@ -302,9 +346,8 @@ impl<S: State> Machine<S> {
         }
         self.fresh = false;
         for (task, bytes) in stored.saved.iter().filter(|(task, _)| task.step == self.step) {
-            let row: OutcomeRow =
-                serde_json::from_slice(bytes).map_err(|e| format!("the saved result of task {task}: {e}"))?;
-            let outcome = row.into_outcome(&self.shared.state)?;
+            let outcome = decode_outcome(&self.shared.state, bytes)
+                .map_err(|e| format!("the saved result of task {task}: {e}"))?;
             if self.accepts(*task, &outcome) {
                 self.frontier.slots[task.rank as usize].done.get_or_insert(TaskOutcome::Done(outcome));
             }
@@ -351,7 +394,7 @@ impl<S: State> Machine<S> {
 
 fn slot_row<'a, S: State>(graph: &'a Inner<S>, state: &S, slot: &Slot<S>) -> Result<SlotRow<'a>, CodecError> {
     let done = match &slot.done {
-        Some(TaskOutcome::Done(outcome)) => Some(OutcomeRow::of(state, outcome)?),
+        Some(TaskOutcome::Done(outcome) | TaskOutcome::Cached(outcome)) => Some(OutcomeRow::of(state, outcome)?),
         // What failed or was cancelled runs again.
         Some(TaskOutcome::Failed(_) | TaskOutcome::Cancelled { .. }) | None => None,
     };
@@ -362,6 +405,7 @@ fn slot_row<'a, S: State>(graph: &'a Inner<S>, state: &S, slot: &Slot<S>) -> Res
         sent: slot.sent,
         payload: payload_row(graph.name_of(slot.node), slot.payload.as_ref())?,
         feedback: slot.extra.as_ref().map_or_else(Vec::new, |extra| extra.feedback.clone()),
+        timeout: slot.extra.as_ref().and_then(|extra| extra.timeout),
         done,
     })
 }
@@ -370,7 +414,8 @@ fn slot_of<S: State>(graph: &Inner<S>, state: &S, row: SlotRow<'_>) -> Result<Sl
     let node = graph.target(&row.node).flatten().filter(|_| row.node != END);
     let node =
         node.ok_or_else(|| format!("node `{}` would run next, but the graph has none of that name", row.node))?;
-    let extra = (!row.feedback.is_empty()).then(|| Arc::new(Extra { feedback: row.feedback }));
+    let bare = row.feedback.is_empty() && row.timeout.is_none();
+    let extra = (!bare).then(|| Arc::new(Extra { feedback: row.feedback, timeout: row.timeout }));
     Ok(Slot {
         attempt: row.attempt,
         stays: row.stays,

@@ -22,6 +22,11 @@ impl<S: State> Machine<S> {
             }
         };
         self.frontier.pass += 1;
+        if let Some(sent) = chosen.as_ref().map(sends).filter(|sent| *sent > self.options.fan_out_limit) {
+            let limit = self.options.fan_out_limit;
+            let cause = format!("it sends {sent} tasks at once, but at most {limit} may be").into();
+            return Err(RunError::Entry { thread: self.thread(), cause });
+        }
         self.frontier.enter(self.graph.inner(), self.step, chosen);
         Ok(())
     }
@@ -29,24 +34,37 @@ impl<S: State> Machine<S> {
     /// Asks every router that is needed once, and checks the limit of stays, before anything moves.
     pub(super) fn route(&mut self) -> Result<(), RunError> {
         self.frontier.pass += 1;
+        let mut sent = 0;
         for rank in 0..self.frontier.slots.len() {
             let slot = &self.frontier.slots[rank];
             let Some(TaskOutcome::Done(outcome)) = &slot.done else { continue };
-            let (node, mut stays) = (slot.node, is_stay(&outcome.goto));
+            let (node, again, mut stays) = (slot.node, slot.sent, is_stay(&outcome.goto));
+            sent += sends(&outcome.goto);
             if matches!(outcome.goto, Goto::Declared)
                 && let Exit::Router { choose, .. } = &self.graph.inner().at(node).exit
             {
                 if self.frontier.chosen[node.at()].0 != self.frontier.pass {
                     let goto = self.ask(choose).map_err(|cause| self.router_error(node, cause))?;
+                    sent += sends(&goto);
                     self.frontier.chosen[node.at()] = (self.frontier.pass, Some(goto));
                 }
                 stays = self.frontier.chosen[node.at()].1.as_ref().is_some_and(is_stay);
             }
             if stays {
+                // Without a cluster a task that was sent is sent again.
+                sent += usize::from(again && self.graph.inner().at(node).cluster.is_none());
                 self.count_stay(rank)?;
             }
         }
-        Ok(())
+        self.check_width(sent)
+    }
+
+    fn check_width(&self, sent: usize) -> Result<(), RunError> {
+        let limit = self.options.fan_out_limit;
+        if sent <= limit {
+            return Ok(());
+        }
+        Err(RunError::FanOutLimit { thread: self.thread(), step: self.step, sent, limit })
     }
 
     fn router_error(&self, node: NodeIx, cause: BoxError) -> RunError {
@@ -100,6 +118,18 @@ impl<S: State> Machine<S> {
         *count += 1;
         self.report.stays += 1;
         Ok(())
+    }
+}
+
+/// How many tasks a move sends.
+fn sends(goto: &Goto) -> usize {
+    match goto {
+        Goto::Rare(rare) => match &**rare {
+            Rare::Many(hops, _) => hops.iter().filter(|hop| hop.send.is_some()).count(),
+            Rare::Rescue(_) => 1,
+            _ => 0,
+        },
+        _ => 0,
     }
 }
 

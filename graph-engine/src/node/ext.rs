@@ -1,10 +1,12 @@
 //! Policies and declarations on a node, written behind it: `explore.writes(..).retry(..).timeout(..)`.
 
 use std::fmt;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{IntoNode, Node, Policy, Retry};
+use super::{Cache, IntoNode, Layer, Node, Policy, Retry};
+use crate::name::Name;
 use crate::state::{Fields, State};
 use crate::task::{NodeInfo, NodeKind};
 
@@ -32,7 +34,7 @@ use crate::task::{NodeInfo, NodeKind};
 pub struct NodeSpec<S: State> {
     pub(crate) node: Arc<dyn Node<S>>,
     pub(crate) info: NodeInfo,
-    pub(crate) policy: Policy,
+    pub(crate) policy: Policy<S>,
     pub(crate) deferred: bool,
 }
 
@@ -51,7 +53,7 @@ impl<S: State> NodeSpec<S> {
 
     /// The node's policies.
     #[must_use]
-    pub fn policy(&self) -> &Policy {
+    pub fn policy(&self) -> &Policy<S> {
         &self.policy
     }
 }
@@ -68,7 +70,12 @@ impl<S: State> fmt::Debug for NodeSpec<S> {
     }
 }
 
-/// Declarations and policies for every node. Each of them may be given once; the last one counts.
+/// Declarations and policies for every node, in any order. The last one of a kind counts, except for layers, which are
+/// all applied.
+///
+/// However they are written, they stand around the node in this order, the outermost first: [`cache`](Self::cache),
+/// [`limit`](Self::limit), [`retry`](Self::retry), [`timeout`](Self::timeout) and
+/// [`idle_timeout`](Self::idle_timeout) of each attempt, [`layer`](Self::layer)s, the node.
 pub trait NodeExt<S: State, M>: IntoNode<S, M> {
     /// Declares the only fields that this node writes. `compile()` then finds conflicts before the first run; a write
     /// to another field fails the task.
@@ -86,9 +93,55 @@ pub trait NodeExt<S: State, M>: IntoNode<S, M> {
     }
 
     /// Limits how long one attempt may run. A timed-out attempt is a retryable failure.
+    ///
+    /// An attempt is stopped at its next await. Work that blocks its thread can't be stopped: make it a node with
+    /// [`blocking`](crate::blocking), so that others go on meanwhile.
     fn timeout(self, after: Duration) -> NodeSpec<S> {
         let mut spec = self.into_node();
         spec.policy.timeout = Some(after);
+        spec
+    }
+
+    /// Limits how long one attempt may be silent. Every emit, token and [`Ctx::heartbeat`](crate::Ctx::heartbeat)
+    /// begins the time anew. A timed-out attempt is a retryable failure.
+    fn idle_timeout(self, after: Duration) -> NodeSpec<S> {
+        let mut spec = self.into_node();
+        spec.policy.idle_timeout = Some(after);
+        spec
+    }
+
+    /// Limits how many tasks of this node run at once in a turn; the others wait in task order. 0 counts as 1. A task
+    /// keeps its place while it waits for its next attempt.
+    fn limit(self, tasks: usize) -> NodeSpec<S> {
+        let mut spec = self.into_node();
+        spec.policy.limit = NonZeroUsize::new(tasks.max(1));
+        spec
+    }
+
+    /// Takes the result of an earlier task with the same key instead of running the node.
+    fn cache(self, cache: Cache<S>) -> NodeSpec<S> {
+        let mut spec = self.into_node();
+        spec.policy.cache = Some(cache);
+        spec
+    }
+
+    /// When a task has failed for good, it counts as finished without update and edges, and this node runs in the next
+    /// super-step with a [`FailedTask`](crate::FailedTask) as its payload, once for each failed task.
+    fn on_error(self, handler: impl Into<Name>) -> NodeSpec<S> {
+        let mut spec = self.into_node();
+        spec.policy.on_error = Some(handler.into());
+        spec
+    }
+
+    /// Wraps the node. The last layer is the outermost.
+    fn layer(self, layer: impl Layer<S>) -> NodeSpec<S> {
+        let mut spec = self.into_node();
+        spec.node = layer.wrap(spec.node);
+        // What was declared behind the node stays; what the layer needs comes on top.
+        let declared = spec.info.writes;
+        let kind = spec.info.kind;
+        spec.info.add(spec.node.describe());
+        (spec.info.writes, spec.info.kind) = (declared, kind);
         spec
     }
 

@@ -15,14 +15,16 @@ macro_rules! for_every_arity {
     };
 }
 
+mod blocking;
 mod erased;
 mod ext;
 mod into_node;
 mod policy;
 
+pub use blocking::{Blocking, blocking};
 pub use ext::{NodeExt, NodeSpec};
 pub use into_node::{ByHand, BySpec, IntoNode};
-pub use policy::{Policy, Retry};
+pub use policy::{Cache, Layer, NodeDefaults, Policy, Retry, Siblings};
 
 use crate::error::NodeError;
 use crate::state::State;

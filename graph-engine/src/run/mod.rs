@@ -1,11 +1,16 @@
 //! What users run: a graph with its store and resources, its conversations, their turns.
 
+mod drive;
+mod end;
 mod runner;
+mod stream;
 mod thread;
 mod turn;
+mod view;
 
+pub use end::{Status, TurnEnd};
 pub use runner::Runner;
+pub use stream::{EventReader, EventStream};
 pub use thread::{Thread, ThreadState};
-#[cfg(feature = "testing")]
-pub(crate) use turn::turn_context;
-pub use turn::{EventReader, EventStream, Status, Turn, TurnEnd};
+pub use turn::{Turn, TurnControl};
+pub use view::{View, ViewEnd};

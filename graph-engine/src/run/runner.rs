@@ -2,18 +2,23 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use dashmap::DashMap;
 
 use super::thread::Thread;
-use crate::driver::{Parallel, Seams};
+use crate::driver::{Guards, Live, Parallel, Seams};
+use crate::error::StoreError;
 use crate::graph::Graph;
 use crate::machine::Options;
 use crate::name::Name;
 use crate::run_error::RunError;
 use crate::state::State;
-use crate::store::CheckpointStore;
+use crate::store::{CheckpointStore, MemoryCache, NodeCache};
 use crate::task::Resources;
+
+/// The threads that have a turn, and the turn, unless something else holds the thread.
+type Busy<S> = Arc<DashMap<Name, Option<Arc<Live<S>>>>>;
 
 /// A graph with its store and resources. Cloning it copies one pointer; clones share which threads are busy.
 ///
@@ -50,9 +55,15 @@ struct Inner<S: State> {
     parallel: Parallel,
     step_limit: u64,
     stay_limit: u32,
+    fan_out_limit: usize,
+    state_limit: Option<u64>,
+    concurrency: Option<usize>,
+    deadline: Option<Duration>,
+    cache: Arc<dyn NodeCache>,
     timings: bool,
+    record: bool,
     /// Threads that have a turn in this process.
-    busy: Arc<DashMap<Name, ()>>,
+    busy: Busy<S>,
 }
 
 impl<S: State> Clone for Inner<S> {
@@ -65,7 +76,13 @@ impl<S: State> Clone for Inner<S> {
             parallel: self.parallel,
             step_limit: self.step_limit,
             stay_limit: self.stay_limit,
+            fan_out_limit: self.fan_out_limit,
+            state_limit: self.state_limit,
+            concurrency: self.concurrency,
+            deadline: self.deadline,
+            cache: self.cache.clone(),
             timings: self.timings,
+            record: self.record,
             busy: self.busy.clone(),
         }
     }
@@ -76,6 +93,9 @@ const STEP_LIMIT: u64 = 100;
 
 /// Stays since a cluster was entered when nobody says otherwise.
 const STAY_LIMIT: u32 = 10;
+
+/// Tasks that may be sent in one super-step when nobody says otherwise.
+const FAN_OUT_LIMIT: usize = 10_000;
 
 impl<S: State> Graph<S> {
     /// A runner without a store and resources.
@@ -88,7 +108,13 @@ impl<S: State> Graph<S> {
             parallel: Parallel::default(),
             step_limit: STEP_LIMIT,
             stay_limit: STAY_LIMIT,
+            fan_out_limit: FAN_OUT_LIMIT,
+            state_limit: None,
+            concurrency: None,
+            deadline: None,
+            cache: Arc::new(MemoryCache::default()),
             timings: true,
+            record: false,
             busy: Arc::default(),
         }))
     }
@@ -128,6 +154,54 @@ impl<S: State> Runner<S> {
     /// How often a cluster may stay since it was entered (default 10).
     pub fn stay_limit(self, limit: u32) -> Self {
         self.change(|inner| inner.stay_limit = limit)
+    }
+
+    /// How many tasks one super-step may send (default 10,000). One more is
+    /// [`RunError::FanOutLimit`], before any of them runs.
+    pub fn fan_out_limit(self, tasks: usize) -> Self {
+        self.change(|inner| inner.fan_out_limit = tasks)
+    }
+
+    /// How many bytes the stored state may have (default: any number). A step that would make it larger is
+    /// [`RunError::StateLimit`] and isn't stored. Without a store nothing is counted.
+    pub fn state_limit(self, bytes: u64) -> Self {
+        self.change(|inner| inner.state_limit = Some(bytes))
+    }
+
+    /// How many tasks of a turn run at once, of all nodes together (default: all). 0 counts as 1; the others wait in
+    /// task order.
+    pub fn max_concurrency(self, tasks: usize) -> Self {
+        self.change(|inner| inner.concurrency = Some(tasks))
+    }
+
+    /// How long a turn may take (default: any time). A turn that has not ended then is cancelled and fails with
+    /// [`RunError::Deadline`]; with a store, `proceed` goes on.
+    pub fn deadline(self, after: Duration) -> Self {
+        self.change(|inner| inner.deadline = Some(after))
+    }
+
+    /// Keeps results of nodes with a [`Cache`](crate::Cache) here (default: a [`MemoryCache`] of this runner and its
+    /// clones).
+    pub fn cache(self, cache: impl NodeCache) -> Self {
+        self.cache_arc(Arc::new(cache))
+    }
+
+    /// The same for a cache that others use too.
+    pub fn cache_arc(self, cache: Arc<dyn NodeCache>) -> Self {
+        self.change(|inner| inner.cache = cache)
+    }
+
+    /// Forgets the results of one node, or of all nodes of this graph.
+    ///
+    /// # Errors
+    /// What the cache says.
+    pub async fn clear_cache(&self, node: Option<&str>) -> Result<(), StoreError> {
+        self.0.cache.clear(self.0.graph.name(), node).await
+    }
+
+    /// Whether reports say where the turn went, for diagrams (default no).
+    pub fn record_path(self, on: bool) -> Self {
+        self.change(|inner| inner.record = on)
     }
 
     /// How several active tasks share the processor.
@@ -178,16 +252,40 @@ impl<S: State> Runner<S> {
     }
 
     pub(crate) fn options(&self) -> Options {
-        let Inner { step_limit, stay_limit, store, seams, .. } = &*self.0;
-        Options { step_limit: *step_limit, stay_limit: *stay_limit, durable: store.is_some(), seed: seams.seed }
+        let Inner { step_limit, stay_limit, fan_out_limit, state_limit, record, store, seams, .. } = &*self.0;
+        Options {
+            step_limit: *step_limit,
+            stay_limit: *stay_limit,
+            fan_out_limit: *fan_out_limit,
+            state_limit: *state_limit,
+            record: *record,
+            durable: store.is_some(),
+            seed: seams.seed,
+        }
+    }
+
+    pub(crate) fn turn_deadline(&self) -> Option<Duration> {
+        self.0.deadline
+    }
+
+    /// The limits and the cache of one turn, if it needs any.
+    pub(crate) fn guards(&self) -> Option<Guards> {
+        let Inner { graph, concurrency, cache, .. } = &*self.0;
+        let needed = graph.inner().guarded || concurrency.is_some();
+        needed.then(|| Guards::new(graph.inner(), *concurrency, cache.clone()))
+    }
+
+    /// The turn that this thread has in this process.
+    pub(crate) fn live(&self, thread: &Name) -> Option<Arc<Live<S>>> {
+        self.0.busy.get(thread).and_then(|live| live.value().clone())
     }
 
     /// Takes a thread for one turn.
-    pub(crate) fn lease(&self, thread: &Name) -> Result<Lease, RunError> {
+    pub(crate) fn lease(&self, thread: &Name, live: Option<Arc<Live<S>>>) -> Result<Lease<S>, RunError> {
         match self.0.busy.entry(thread.clone()) {
             dashmap::Entry::Occupied(_) => Err(RunError::Busy { thread: thread.clone() }),
             dashmap::Entry::Vacant(vacant) => {
-                vacant.insert(());
+                vacant.insert(live);
                 Ok(Lease { busy: self.0.busy.clone(), thread: thread.clone() })
             }
         }
@@ -204,12 +302,12 @@ impl<S: State> fmt::Debug for Runner<S> {
 }
 
 /// The right to run a turn of a thread; given back when it is dropped.
-pub(crate) struct Lease {
-    busy: Arc<DashMap<Name, ()>>,
+pub(crate) struct Lease<S: State> {
+    busy: Busy<S>,
     thread: Name,
 }
 
-impl Drop for Lease {
+impl<S: State> Drop for Lease<S> {
     fn drop(&mut self) {
         self.busy.remove(&self.thread);
     }

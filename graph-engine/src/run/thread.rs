@@ -3,8 +3,10 @@
 use std::fmt;
 
 use super::runner::Runner;
-use super::turn::{Turn, turn_context};
+use super::stream::EventReader;
+use super::turn::Turn;
 use crate::checkpoint_id::CheckpointId;
+use crate::driver::StreamOptions;
 use crate::error::StoreError;
 use crate::machine::{Machine, Start};
 use crate::name::Name;
@@ -12,7 +14,7 @@ use crate::reply::Reply;
 use crate::run_error::RunError;
 use crate::state::State;
 use crate::store::{CheckpointInfo, Filter, Place, Stored, Tags};
-use crate::task::Snap;
+use crate::task::{Snap, TurnContext};
 
 /// One conversation of a graph.
 ///
@@ -82,6 +84,44 @@ impl<S: State> Thread<S> {
         self.turn(Start::Proceed)
     }
 
+    /// Reads the events of the turn that runs now, from here on; `None` if none of this thread runs in this process. A
+    /// reader that comes late misses what was told before, and gets everything from then on until the end.
+    ///
+    /// ```
+    /// use futures_util::StreamExt;
+    /// use graph_engine::{Ctx, EventKind, Graph, NodeError, START, State, StreamOptions};
+    ///
+    /// #[derive(State, Clone, Default)]
+    /// struct Trip {
+    ///     city: String,
+    /// }
+    ///
+    /// async fn explore(ctx: Ctx) -> Result<(), NodeError> {
+    ///     tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+    ///     ctx.emit("found").await
+    /// }
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+    /// let graph = Graph::<Trip>::builder("trip").node("explore", explore).edge(START, "explore").compile().unwrap();
+    /// let thread = graph.runner().thread("guest-7");
+    /// let turn = tokio::spawn(thread.run(Trip::update()).into_future());
+    /// tokio::task::yield_now().await;
+    /// let events = thread.subscribe(StreamOptions::default()).expect("the turn runs");
+    /// let said = events.filter_map(async |event| match event.kind {
+    ///     EventKind::Custom(value) => Some(value),
+    ///     _ => None,
+    /// });
+    /// assert_eq!(said.collect::<Vec<_>>().await, ["found"]);
+    /// # turn.await.unwrap().unwrap();
+    /// # });
+    /// ```
+    #[must_use]
+    pub fn subscribe(&self, options: StreamOptions) -> Option<EventReader<S>> {
+        let live = self.runner.live(&self.id)?;
+        let (queue, events) = options.channel();
+        live.add(options, queue).then_some(EventReader { events })
+    }
+
     fn turn(&self, start: Start<S>) -> Turn<S> {
         Turn::new(self.runner.clone(), self.id.clone(), start)
     }
@@ -131,7 +171,7 @@ impl<S: State> Thread<S> {
 
     fn restored(&self, stored: Option<Stored>) -> Result<ThreadState<S>, RunError> {
         let graph = self.runner.graph().clone();
-        let context = turn_context(&graph, &self.id, Name::default());
+        let context = TurnContext::new(self.id.clone(), Name::default(), graph.inner().names.clone());
         let mut machine = Machine::new(graph, self.runner.options(), context.into(), Tags::new().into());
         if let Some(stored) = stored {
             machine.restore(stored)?;
@@ -165,7 +205,7 @@ impl<S: State> Thread<S> {
         let Some(store) = self.runner.checkpoints() else {
             return Err(RunError::NoStore { thread: self.id.clone(), operation: "delete" });
         };
-        let _lease = self.runner.lease(&self.id)?;
+        let _lease = self.runner.lease(&self.id, None)?;
         store.delete(&self.id).await.map_err(|cause| self.store_error(cause))
     }
 }

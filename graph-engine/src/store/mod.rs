@@ -1,8 +1,10 @@
 //! Where checkpoints are kept.
 
+mod cache;
 mod checkpoint;
 mod memory;
 
+pub use cache::{CacheKey, MemoryCache, NodeCache};
 pub use checkpoint::{CheckpointInfo, Commit, FieldRow, Filter, Keep, Place, Segment, Stored, Tags};
 pub use memory::MemoryStore;
 

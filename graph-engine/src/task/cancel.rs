@@ -1,9 +1,19 @@
-//! Cancellation of a turn: a flag that costs nothing to look at, beside the token that others can wait for.
+//! Cancellation of a turn, or of the tasks of one super-step: flags that cost nothing to look at, beside the tokens that
+//! others can wait for.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio_util::sync::CancellationToken;
+
+/// Why a turn is stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cause {
+    /// Somebody asked for it, or nobody waits for it any more.
+    Asked = 1,
+    /// It took too long.
+    Deadline = 2,
+}
 
 /// The cancellation of one turn. Clones cancel together.
 #[derive(Clone, Debug, Default)]
@@ -11,23 +21,67 @@ pub(crate) struct Cancel(Arc<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
-    /// Looked at before every task; the token's own state is behind a lock.
-    flag: AtomicBool,
-    token: CancellationToken,
+    /// The first cause, or 0. Looked at before every task; the token's own state is behind a lock.
+    cause: AtomicU8,
+    turn: CancellationToken,
+    /// One more than the last super-step whose tasks were stopped.
+    steps: AtomicU64,
+    /// The token of the tasks at hand, made when somebody first waits for it.
+    step: Mutex<Option<CancellationToken>>,
 }
 
 impl Cancel {
     pub(crate) fn cancel(&self) {
-        self.0.flag.store(true, Ordering::Release);
-        self.0.token.cancel();
+        self.stop(Cause::Asked);
+    }
+
+    /// Cancels the turn; the first cause stands.
+    pub(crate) fn stop(&self, cause: Cause) {
+        let _ = self.0.cause.compare_exchange(0, cause as u8, Ordering::AcqRel, Ordering::Acquire);
+        self.0.turn.cancel();
+    }
+
+    /// Stops the tasks of a super-step and of no later one.
+    pub(crate) fn stop_step(&self, step: u64) {
+        self.0.steps.store(step + 1, Ordering::Release);
+        // Nothing can panic while it is held.
+        if let Some(token) = self.0.step.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            token.cancel();
+        }
     }
 
     pub(crate) fn is_cancelled(&self) -> bool {
-        self.0.flag.load(Ordering::Acquire)
+        self.0.cause.load(Ordering::Acquire) != 0
     }
 
+    /// Whether the tasks of this super-step are to stop.
+    pub(crate) fn stops(&self, step: u64) -> bool {
+        self.is_cancelled() || self.0.steps.load(Ordering::Acquire) > step
+    }
+
+    pub(crate) fn cause(&self) -> Option<Cause> {
+        match self.0.cause.load(Ordering::Acquire) {
+            0 => None,
+            cause if cause == Cause::Deadline as u8 => Some(Cause::Deadline),
+            _ => Some(Cause::Asked),
+        }
+    }
+
+    /// The token of the turn.
     pub(crate) fn token(&self) -> &CancellationToken {
-        &self.0.token
+        &self.0.turn
+    }
+
+    /// The token of the tasks of a super-step.
+    pub(crate) fn step_token(&self, step: u64) -> CancellationToken {
+        let mut token = self.0.step.lock().unwrap_or_else(PoisonError::into_inner);
+        // Asked while the lock is held: whoever stops the step later finds the token.
+        if self.0.steps.load(Ordering::Acquire) > step {
+            let over = CancellationToken::new();
+            over.cancel();
+            return over;
+        }
+        token.get_or_insert_with(|| self.0.turn.child_token()).clone()
     }
 
     /// Cancels when it is dropped.

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::Value;
@@ -25,8 +26,10 @@ pub(crate) enum Goto {
 
 #[derive(Clone)]
 pub(crate) enum Rare {
-    /// Several targets, or sends: `plain` ones are deduplicated, sends never.
-    Many(Vec<Hop>),
+    /// Several targets, or sends: `plain` ones are deduplicated, sends never. Sends may have a timeout of their own.
+    Many(Vec<Hop>, Option<Duration>),
+    /// A failed task was taken over by its error route.
+    Rescue(Hop),
     Stay(Option<Value>),
     Direct(Value),
     Finish(Value),
@@ -74,7 +77,8 @@ impl Goto {
             Self::Declared => Move::Declared,
             Self::Go(to) => Move::Go(vec![to.name.into()]),
             Self::Rare(rare) => match &**rare {
-                Rare::Many(hops) => {
+                Rare::Rescue(hop) => Move::FanOut(vec![hop.to.name().into()]),
+                Rare::Many(hops, _) => {
                     if hops.iter().all(|hop| hop.send.is_none()) {
                         Move::Go(hops.iter().map(|hop| hop.to.name().into()).collect())
                     } else {
@@ -151,13 +155,13 @@ impl<R: Route> Next<R> {
         Self { goto, route: PhantomData }
     }
 
-    fn hops(targets: impl IntoIterator<Item = R>, always_send: bool) -> Goto {
+    fn hops(targets: impl IntoIterator<Item = R>, always_send: bool, timeout: Option<Duration>) -> Goto {
         let hop = |target: R| {
             let (index, payload) = target.into_target();
             let send = (always_send || payload.is_some()).then_some(payload);
             Hop { to: Target::Declared(&R::SPEC.targets[index]), send }
         };
-        Goto::rare(Rare::Many(targets.into_iter().map(hop).collect()))
+        Goto::rare(Rare::Many(targets.into_iter().map(hop).collect(), timeout))
     }
 
     /// The declared edges, or the declared router.
@@ -171,18 +175,25 @@ impl<R: Route> Next<R> {
         let to = &R::SPEC.targets[index];
         Self::new(match payload {
             None => Goto::Go(to),
-            Some(payload) => Goto::rare(Rare::Many(vec![Hop { to: Target::Declared(to), send: Some(Some(payload)) }])),
+            Some(payload) => {
+                Goto::rare(Rare::Many(vec![Hop { to: Target::Declared(to), send: Some(Some(payload)) }], None))
+            }
         })
     }
 
     /// These targets run in the next super-step; a plain target named twice runs once. None at all ends the branch.
     pub fn go_all(to: impl IntoIterator<Item = R>) -> Self {
-        Self::new(Self::hops(to, false))
+        Self::new(Self::hops(to, false, None))
     }
 
     /// One task for each item, in this order, never deduplicated. None at all ends the branch.
     pub fn fan_out(to: impl IntoIterator<Item = R>) -> Self {
-        Self::new(Self::hops(to, true))
+        Self::new(Self::hops(to, true, None))
+    }
+
+    /// The same, and each attempt of these tasks may run so long, whatever the timeout of their node is.
+    pub fn fan_out_within(timeout: Duration, to: impl IntoIterator<Item = R>) -> Self {
+        Self::new(Self::hops(to, true, Some(timeout)))
     }
 
     /// The entry of the innermost cluster of this node runs again (without a cluster this task), with the feedback
@@ -277,6 +288,11 @@ impl<S: State, R: Route> Command<S, R> {
     /// See [`Next::fan_out`].
     pub fn fan_out(to: impl IntoIterator<Item = R>) -> Self {
         Next::fan_out(to).into()
+    }
+
+    /// See [`Next::fan_out_within`].
+    pub fn fan_out_within(timeout: Duration, to: impl IntoIterator<Item = R>) -> Self {
+        Next::fan_out_within(timeout, to).into()
     }
 
     /// See [`Next::stay`].

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use tokio_util::sync::CancellationToken;
 
 use super::shared::{Emitted, EmittedKind, Extra, TurnContext};
-use super::{NodeIx, Task};
+use super::{NodeIx, Pulse, Task};
 use crate::checkpoint_id::CheckpointId;
 use crate::error::NodeError;
 use crate::name::Name;
@@ -39,6 +39,7 @@ pub struct Ctx {
     remaining_steps: u64,
     extra: Option<Arc<Extra>>,
     emitted: Option<Arc<AtomicU32>>,
+    pulse: Option<Arc<Pulse>>,
 }
 
 impl Ctx {
@@ -52,6 +53,7 @@ impl Ctx {
             remaining_steps: task.remaining_steps,
             extra: task.extra.clone(),
             emitted: task.emitted.clone(),
+            pulse: task.pulse.clone(),
         }
     }
 
@@ -129,21 +131,29 @@ impl Ctx {
         })
     }
 
-    /// Whether the turn is being cancelled. Work is also stopped at its next await by itself.
+    /// Whether the task is to stop: the turn is cancelled or out of time, or a sibling failed in a graph where that
+    /// [cancels](crate::Siblings::Cancel) the others. Work is also stopped at its next await by itself.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
-        self.turn.cancel.is_cancelled()
+        self.turn.cancel.stops(self.id.step)
     }
 
-    /// Resolves when the turn is cancelled.
+    /// Resolves when the task is to stop.
     pub fn cancelled(&self) -> impl Future<Output = ()> + Send + 'static {
-        self.turn.cancel.token().clone().cancelled_owned()
+        self.turn.cancel.step_token(self.id.step).cancelled_owned()
     }
 
-    /// The turn's cancellation, to hand to other libraries.
+    /// The task's cancellation, to hand to other libraries.
     #[must_use]
     pub fn cancellation(&self) -> CancellationToken {
-        self.turn.cancel.token().child_token()
+        self.turn.cancel.step_token(self.id.step).child_token()
+    }
+
+    /// Says that the node is alive, so that its idle timeout begins anew. Emitting says so too.
+    pub fn heartbeat(&self) {
+        if let Some(pulse) = &self.pulse {
+            pulse.beat();
+        }
     }
 
     /// Whether anybody reads events. Nothing needs to be made for `emit` when nobody does.
@@ -158,24 +168,36 @@ impl Ctx {
     /// # Errors
     /// If the value is not JSON.
     pub async fn emit(&self, event: impl Serialize + Send) -> Result<(), NodeError> {
-        if self.turn.sink.is_none() {
+        self.heartbeat();
+        // What is no JSON fails whether the reader is still there or not.
+        if !self.is_open() {
             return Ok(());
         }
         let value = to_json(event).map_err(|e| NodeError::fatal(format!("the event can't be written as JSON: {e}")))?;
         self.send(EmittedKind::Custom(value)).await;
+        self.heartbeat();
         Ok(())
     }
 
     /// Sends a piece of text that a person sees grow, such as a model's token.
     pub async fn token(&self, text: impl Into<String> + Send) {
-        if self.turn.sink.is_some() {
+        self.heartbeat();
+        if self.is_open() {
             self.send(EmittedKind::Token(text.into())).await;
+            self.heartbeat();
         }
     }
 
+    fn is_open(&self) -> bool {
+        self.turn.sink().is_some_and(|sink| sink.is_open())
+    }
+
     async fn send(&self, kind: EmittedKind) {
-        if let (Some(sink), Some(emitted)) = (self.turn.sink(), &self.emitted) {
-            let index = emitted.fetch_add(1, Ordering::Relaxed);
+        if let Some(sink) = self.turn.sink() {
+            let index = match &self.emitted {
+                Some(emitted) => emitted.fetch_add(1, Ordering::Relaxed),
+                None => sink.late_index(),
+            };
             sink.emit(Emitted { task: self.id, node: self.node, attempt: self.attempt, index, kind }).await;
         }
     }

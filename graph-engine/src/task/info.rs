@@ -89,6 +89,27 @@ impl NodeInfo {
         self.dynamic |= route.dynamic;
     }
 
+    /// Adds what another description needs and declares, each thing once.
+    pub(crate) fn add(&mut self, other: Self) {
+        fn all<T: PartialEq>(here: &mut Vec<T>, more: Vec<T>) {
+            for item in more {
+                if !here.contains(&item) {
+                    here.push(item);
+                }
+            }
+        }
+        all(&mut self.targets, other.targets);
+        all(&mut self.named_targets, other.named_targets);
+        all(&mut self.needs, other.needs);
+        all(&mut self.problems, other.problems);
+        self.stay |= other.stay;
+        self.direct |= other.direct;
+        self.finish |= other.finish;
+        self.dynamic |= other.dynamic;
+        self.payload = self.payload.or(other.payload);
+        self.no_retry = self.no_retry.or(other.no_retry);
+    }
+
     /// Whether its commands can leave the declared edges.
     #[must_use]
     pub fn has_moves(&self) -> bool {

@@ -1,24 +1,31 @@
 //! One scheduled execution of a node: what it is given, how it is identified, what it hands back.
 
+mod blocking;
 mod cancel;
 mod command;
 mod ctx;
 mod extract;
+mod failed_task;
 mod info;
 mod outcome;
 mod payload;
+mod pulse;
 mod resources;
 mod route;
 mod shared;
 
-pub(crate) use cancel::{Cancel, CancelOnDrop};
+pub use blocking::BlockingWork;
+pub(crate) use blocking::{Offload, Watch, on_tokio};
+pub(crate) use cancel::{Cancel, CancelOnDrop, Cause};
 pub use command::{Command, IntoNext, Move, Next};
 pub(crate) use command::{Goto, Hop, Rare, Target};
 pub use ctx::Ctx;
 pub use extract::{FromTask, In, Res, Snap};
+pub use failed_task::FailedTask;
 pub use info::{NodeInfo, NodeKind};
 pub use outcome::{IntoOutcome, Outcome};
 pub use payload::{Payload, PayloadType};
+pub(crate) use pulse::Pulse;
 pub use resources::Need;
 pub(crate) use resources::Resources;
 pub use route::{CanDirect, CanFinish, CanStay, END, Nowhere, Route, RouteSpec, START, TargetSpec};
@@ -58,6 +65,8 @@ pub struct Task<S> {
     pub(crate) extra: Option<Arc<Extra>>,
     /// Events of this attempt so far; only there when somebody reads events.
     pub(crate) emitted: Option<Arc<AtomicU32>>,
+    /// Signs of life; only there when the node has an idle timeout.
+    pub(crate) pulse: Option<Arc<Pulse>>,
 }
 
 impl<S> Task<S> {
@@ -95,6 +104,14 @@ impl<S> Task<S> {
     #[must_use]
     pub fn ctx(&self) -> Ctx {
         Ctx::of(self)
+    }
+
+    /// Starts work that blocks its thread.
+    pub(crate) fn offload(&self, work: BlockingWork) -> Result<(), &'static str> {
+        match &self.shared.turn.offload {
+            Some(offload) => offload.run(work),
+            None => on_tokio(work),
+        }
     }
 
     /// A resource that the runner or the turn provides.

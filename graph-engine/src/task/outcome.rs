@@ -1,6 +1,7 @@
 //! What a node hands back to the engine.
 
 use std::fmt;
+use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::Value;
@@ -44,12 +45,12 @@ impl<S: State> Outcome<S> {
 
     /// Goes to the named node instead of the declared edges.
     pub fn go(self, to: impl Into<Name>) -> Self {
-        self.hops([(to.into(), None)])
+        self.hops([(to.into(), None)], None)
     }
 
     /// Goes to several nodes; a node named twice runs once.
     pub fn go_all<N: Into<Name>>(self, to: impl IntoIterator<Item = N>) -> Self {
-        self.hops(to.into_iter().map(|to| (to.into(), None)))
+        self.hops(to.into_iter().map(|to| (to.into(), None)), None)
     }
 
     /// One task of the named node for each payload, in this order.
@@ -59,7 +60,19 @@ impl<S: State> Outcome<S> {
         payloads: impl IntoIterator<Item = T>,
     ) -> Self {
         let to = to.into();
-        self.hops(payloads.into_iter().map(|payload| (to.clone(), Some(Some(Payload::new(payload))))))
+        self.hops(payloads.into_iter().map(|payload| (to.clone(), Some(Some(Payload::new(payload))))), None)
+    }
+
+    /// The same, and each attempt of these tasks may run so long, whatever the timeout of their node is.
+    pub fn fan_out_within<T: Serialize + Send + Sync + 'static>(
+        self,
+        timeout: Duration,
+        to: impl Into<Name>,
+        payloads: impl IntoIterator<Item = T>,
+    ) -> Self {
+        let to = to.into();
+        let hops = payloads.into_iter().map(|payload| (to.clone(), Some(Some(Payload::new(payload)))));
+        self.hops(hops, Some(timeout))
     }
 
     /// Runs the entry of the innermost cluster again, with feedback.
@@ -88,9 +101,9 @@ impl<S: State> Outcome<S> {
         self
     }
 
-    fn hops(self, hops: impl IntoIterator<Item = (Name, Option<Option<Payload>>)>) -> Self {
+    fn hops(self, hops: impl IntoIterator<Item = (Name, Option<Option<Payload>>)>, timeout: Option<Duration>) -> Self {
         let hops = hops.into_iter().map(|(to, send)| Hop { to: Target::Named(to), send }).collect();
-        self.rare(Rare::Many(hops))
+        self.rare(Rare::Many(hops, timeout))
     }
 }
 

@@ -4,11 +4,13 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::NodeIx;
+use super::blocking::{GivenUp, Offload};
 use super::cancel::Cancel;
 use super::resources::Resources;
 use crate::name::Name;
@@ -31,6 +33,10 @@ pub(crate) struct TurnContext {
     pub(crate) nodes: Arc<[Name]>,
     pub(crate) resources: Resources,
     pub(crate) cancel: Cancel,
+    /// Where blocking work runs; tokio's own threads by default.
+    pub(crate) offload: Option<Arc<dyn Offload>>,
+    /// Blocking work that nobody waits for any more.
+    pub(crate) given_up: GivenUp,
     /// Where events go, when somebody reads them. Weak, because a snapshot that outlives the turn must not keep the
     /// readers' streams open.
     pub(crate) sink: Option<Weak<dyn Sink>>,
@@ -46,6 +52,23 @@ impl TurnContext {
     }
 }
 
+impl TurnContext {
+    /// The context of a turn that nobody gives anything.
+    pub(crate) fn new(thread: Name, turn: Name, nodes: Arc<[Name]>) -> Self {
+        Self {
+            thread,
+            turn,
+            namespace: Name::default(),
+            nodes,
+            resources: Resources::default(),
+            cancel: Cancel::default(),
+            offload: None,
+            given_up: GivenUp::default(),
+            sink: None,
+        }
+    }
+}
+
 impl fmt::Debug for TurnContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TurnContext").field("thread", &self.thread).field("turn", &self.turn).finish_non_exhaustive()
@@ -58,6 +81,9 @@ pub(crate) struct Extra {
     /// Feedback of the stays that led here, in task order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) feedback: Vec<Value>,
+    /// The task's own timeout, in place of its node's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) timeout: Option<Duration>,
 }
 
 /// What a node emits while it runs.
@@ -76,8 +102,14 @@ pub(crate) enum EmittedKind {
 
 /// Where a turn's events go.
 pub(crate) trait Sink: Send + Sync {
+    /// Whether somebody reads or has read.
+    fn is_open(&self) -> bool;
+
     /// Whether a reader is left.
     fn is_read(&self) -> bool;
+
+    /// The number of an event of an attempt that began before anybody read.
+    fn late_index(&self) -> u32;
 
     /// Hands the event to every reader; waits for those that must not miss it.
     fn emit(&self, event: Emitted) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::checkpoint_id::CheckpointId;
 use crate::name::Name;
-use crate::task::{Cancel, Ctx, Emitted, EmittedKind, Extra, NodeIx, Resources, Shared, Sink, Task, TurnContext};
+use crate::task::{Cancel, Ctx, Emitted, EmittedKind, Extra, NodeIx, Shared, Sink, Task, TurnContext};
 use crate::task_id::TaskId;
 use serde::Serialize;
 use serde_json::Value;
@@ -59,8 +59,16 @@ pub struct TestEvents(Arc<Recorder>);
 struct Recorder(Mutex<(Vec<Value>, Vec<String>)>);
 
 impl Sink for Recorder {
+    fn is_open(&self) -> bool {
+        true
+    }
+
     fn is_read(&self) -> bool {
         true
+    }
+
+    fn late_index(&self) -> u32 {
+        0
     }
 
     fn emit(&self, event: Emitted) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
@@ -163,16 +171,10 @@ impl TestCtx {
     #[must_use]
     pub fn build(self) -> Ctx {
         let sink: Arc<dyn Sink> = self.events.0.clone();
-        let turn = TurnContext {
-            thread: "test".into(),
-            turn: "test".into(),
-            namespace: Name::default(),
-            nodes: Arc::new([self.node]),
-            resources: Resources::default(),
-            cancel: self.cancel,
-            sink: Some(Arc::downgrade(&sink)),
-        };
-        let extra = (!self.feedback.is_empty()).then(|| Arc::new(Extra { feedback: self.feedback }));
+        let mut turn = TurnContext::new("test".into(), "test".into(), Arc::new([self.node]));
+        turn.cancel = self.cancel;
+        turn.sink = Some(Arc::downgrade(&sink));
+        let extra = (!self.feedback.is_empty()).then(|| Arc::new(Extra { feedback: self.feedback, timeout: None }));
         let task = Task {
             shared: Arc::new(Shared { state: (), turn: Arc::new(turn) }),
             id: TaskId { step: self.step, rank: 0 },
@@ -183,6 +185,7 @@ impl TestCtx {
             payload: None,
             extra,
             emitted: Some(Arc::default()),
+            pulse: None,
         };
         Ctx::of(&task)
     }

@@ -6,10 +6,9 @@ use std::sync::Arc;
 use super::ctx::feedback_json;
 use crate::checkpoint_id::CheckpointId;
 use crate::error::NodeError;
-use crate::name::Name;
 use crate::node::{IntoNode, NodeSpec};
 use crate::state::State;
-use crate::task::{Cancel, Extra, NodeIx, Outcome, Payload, Resources, Shared, Task, TurnContext};
+use crate::task::{Extra, NodeIx, Outcome, Payload, Resources, Shared, Task, TurnContext};
 use crate::task_id::TaskId;
 use serde::Serialize;
 use serde_json::Value;
@@ -108,15 +107,8 @@ impl<S: State> NodeOnce<S> {
     where
         S: Default,
     {
-        let turn = TurnContext {
-            thread: "test".into(),
-            turn: "test".into(),
-            namespace: Name::default(),
-            nodes: Arc::new(["test".into()]),
-            resources: self.resources,
-            cancel: Cancel::default(),
-            sink: None,
-        };
+        let mut turn = TurnContext::new("test".into(), "test".into(), Arc::new(["test".into()]));
+        turn.resources = self.resources;
         let task = Task {
             shared: Arc::new(Shared { state: self.state.unwrap_or_default(), turn: Arc::new(turn) }),
             id: TaskId::default(),
@@ -125,8 +117,9 @@ impl<S: State> NodeOnce<S> {
             origin: CheckpointId::default(),
             remaining_steps: 99,
             payload: self.payload,
-            extra: (!self.feedback.is_empty()).then(|| Arc::new(Extra { feedback: self.feedback })),
+            extra: (!self.feedback.is_empty()).then(|| Arc::new(Extra { feedback: self.feedback, timeout: None })),
             emitted: None,
+            pulse: None,
         };
         self.spec.node.run(&task).await
     }

@@ -7,7 +7,6 @@ use crate::driver::Bench;
 use crate::machine::{Answer, Ask, Batch, Failure, Machine, Start, Stopped, TaskOutcome};
 use crate::reply::Reply;
 use crate::run::Runner;
-use crate::run::turn_context;
 use crate::run_error::RunError;
 use crate::state::State;
 use crate::store::{CheckpointStore, MemoryStore, Place, Tags};
@@ -115,11 +114,18 @@ impl Shuffled {
     /// Runs one turn on a new thread of its own store. The input is made anew after a crash before the first commit.
     pub async fn run<S: State>(self, runner: &Runner<S>, input: impl Fn() -> S::Update) -> ShuffledRun<S> {
         let graph = runner.graph().clone();
-        let mut context = turn_context(&graph, &"shuffled".into(), "shuffled".into());
+        let mut context = TurnContext::new("shuffled".into(), "shuffled".into(), graph.inner().names.clone());
         context.resources = runner.resources().clone();
         let turn = Arc::new(context);
         let mut run = Run {
-            bench: Bench { graph, turn: turn.clone(), seams: runner.seams_ref().clone(), hub: None, measure: false },
+            bench: Bench {
+                graph,
+                turn: turn.clone(),
+                seams: runner.seams_ref().clone(),
+                live: None,
+                guards: runner.guards(),
+                measure: false,
+            },
             runner,
             store: MemoryStore::new(),
             place: Place::thread("shuffled"),
@@ -131,7 +137,8 @@ impl Shuffled {
         let mut machine = run.machine(turn.clone());
         let mut answer = Answer::Start(Start::Input(input()));
         let error = loop {
-            match run.act(machine.next(answer)).await {
+            let ask = machine.next(answer);
+            match run.act(machine.step(), ask).await {
                 Act::Go(next) => answer = next,
                 Act::End(error) => break error,
                 Act::Crash => {
@@ -170,9 +177,9 @@ impl<S: State> Run<'_, S> {
         self.rng.one_in(self.options.crash_one_in)
     }
 
-    async fn act(&mut self, ask: Ask<S>) -> Act<S> {
+    async fn act(&mut self, step: u64, ask: Ask<S>) -> Act<S> {
         match ask {
-            Ask::Run(batch) => self.tasks(batch).await,
+            Ask::Run(batch) => self.tasks(step, batch).await,
             Ask::Commit(commit) => {
                 if self.crash() {
                     return Act::Crash;
@@ -189,12 +196,13 @@ impl<S: State> Run<'_, S> {
                     Act::Go(Answer::Start(Start::Proceed))
                 }
                 Stopped::Failed(error) => Act::End(Some(error)),
-                Stopped::Done | Stopped::Cancelled => Act::End(None),
+                Stopped::Done | Stopped::Cancelled | Stopped::Drained => Act::End(None),
             },
         }
     }
 
-    async fn tasks(&mut self, mut batch: Box<Batch<S>>) -> Act<S> {
+    async fn tasks(&mut self, step: u64, mut batch: Box<Batch<S>>) -> Act<S> {
+        self.bench.prepare(step, &mut batch);
         while !batch.tasks.is_empty() {
             if self.crash() {
                 return Act::Crash;

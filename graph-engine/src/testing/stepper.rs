@@ -8,10 +8,10 @@ use crate::machine::{Answer, Ask, Machine, Start, Stopped, TaskOutcome};
 use crate::name::Name;
 use crate::reply::Reply;
 use crate::run::Runner;
-use crate::run::turn_context;
 use crate::run_error::RunError;
 use crate::state::State;
 use crate::store::Tags;
+use crate::task::TurnContext;
 
 /// A turn that stops after every super-step. Tasks of a step run one after the other, in order of their rank.
 ///
@@ -75,13 +75,20 @@ impl<S: State> Stepper<S> {
     /// If merging the input or routing from START fails.
     pub fn new(runner: &Runner<S>, input: S::Update) -> Result<Self, RunError> {
         let graph = runner.graph().clone();
-        let mut context = turn_context(&graph, &"stepper".into(), "stepper".into());
+        let mut context = TurnContext::new("stepper".into(), "stepper".into(), graph.inner().names.clone());
         context.resources = runner.resources().clone();
         let turn = Arc::new(context);
         let mut options = runner.options();
         options.durable = false;
         let mut machine = Machine::new(graph.clone(), options, turn.clone(), Tags::new().into());
-        let bench = Bench { graph, turn, seams: runner.seams_ref().clone(), hub: None, measure: false };
+        let bench = Bench {
+            graph,
+            turn,
+            seams: runner.seams_ref().clone(),
+            live: None,
+            guards: runner.guards(),
+            measure: false,
+        };
         let ask = Some(stopped(machine.next(Answer::Start(Start::Input(input))))?);
         Ok(Self { machine, bench, ask })
     }
@@ -96,6 +103,7 @@ impl<S: State> Stepper<S> {
         while self.machine.step() == step {
             match self.ask.take() {
                 Some(Ask::Run(mut batch)) => {
+                    self.bench.prepare(step, &mut batch);
                     for spec in std::mem::take(&mut batch.tasks) {
                         if spec.attempt == 1 {
                             report.ran.push(self.bench.graph.inner().name_of(spec.node).clone());

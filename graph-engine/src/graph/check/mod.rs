@@ -13,7 +13,7 @@ use super::builder::{Builder, Draft};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::name::Name;
 use crate::state::State;
-use crate::task::{END, NodeInfo, PayloadType, RouteSpec, START};
+use crate::task::{END, FailedTask, NodeInfo, PayloadType, RouteSpec, START};
 
 /// A possible step from one vertex to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +25,7 @@ pub(super) enum ArcKind {
     Stay,
     Direct,
     Finish,
+    Error,
 }
 
 pub(super) struct Arc {
@@ -77,6 +78,10 @@ impl Plan {
             }
             for target in &info.named_targets {
                 plan.arc(&draft.name, target, ArcKind::Go, None, "command");
+            }
+            if let Some(handler) = &draft.spec.policy.on_error {
+                let payload = Some(PayloadType::of::<FailedTask>());
+                plan.arc(&draft.name, handler, ArcKind::Error, payload, "error route");
             }
             let spec = RouteSpec::new(&[]).moves(info.stay, info.direct, info.finish);
             plan.moves(&draft.name, &spec, plan.stay_of(builder, &draft.name));
@@ -167,6 +172,7 @@ impl Plan {
         let mut found = Vec::new();
         self.check_names(builder, &mut found);
         self.check_routes(builder, &mut found);
+        self.check_error_routes(&mut found);
         self.check_join_sources(builder, &mut found);
         let reachable = self.check_reach(builder, &mut found);
         self.check_cycles(builder, &mut found);

@@ -40,7 +40,7 @@ impl Plan {
         }
         self.check_joins(builder, &reached, found);
         for at in everything.intersection(&reached) {
-            let leaves = self.arcs.iter().any(|arc| arc.from == *at);
+            let leaves = self.arcs.iter().any(|arc| arc.from == *at && arc.kind != ArcKind::Error);
             if !leaves {
                 let name = self.shown(*at);
                 let message = format!("nothing leaves `{name}`, so its branch ends there");

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Plan;
+use super::{ArcKind, Plan};
 use crate::diagnostic::{Diagnostic, Lint};
 use crate::graph::builder::Builder;
 use crate::name::Name;
@@ -19,6 +19,21 @@ fn shown(name: &str) -> &str {
 }
 
 impl Plan {
+    pub(super) fn check_error_routes(&self, found: &mut Vec<Diagnostic>) {
+        for arc in self.arcs.iter().filter(|arc| arc.kind == ArcKind::Error) {
+            let name = self.shown(arc.from);
+            let message = if arc.to == arc.from {
+                format!("the error route of `{name}` leads back to `{name}`")
+            } else if arc.to == self.end() {
+                format!("the error route of `{name}` leads to END, where nobody would learn of the failure")
+            } else {
+                continue;
+            };
+            let help = "lead it to another node, which takes the failure as `In<FailedTask>`";
+            found.push(Diagnostic::new(Lint::BadErrorRoute, [name], message).help(help));
+        }
+    }
+
     pub(super) fn check_routes<S: State>(&self, builder: &Builder<S>, found: &mut Vec<Diagnostic>) {
         let mut routers: BTreeMap<&Name, usize> = BTreeMap::new();
         for router in &builder.routers {

@@ -1,4 +1,4 @@
-//! Policies of a node, as data: the machine counts, the driver waits.
+//! When a failed attempt is made again, as data: the machine counts, the driver waits.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -29,6 +29,8 @@ pub struct Retry {
     max: Duration,
     jitter: f64,
     when: Option<Predicate>,
+    /// What counts for failures that this one doesn't accept.
+    otherwise: Option<Arc<Retry>>,
 }
 
 impl Retry {
@@ -46,7 +48,7 @@ impl Retry {
 
     fn new(attempts: u32, base: Duration, factor: f64) -> Self {
         let attempts = NonZeroU32::new(attempts).unwrap_or(NonZeroU32::MIN);
-        Self { attempts, base, factor, max: Duration::from_secs(60), jitter: 0.0, when: None }
+        Self { attempts, base, factor, max: Duration::from_secs(60), jitter: 0.0, when: None, otherwise: None }
     }
 
     /// The longest wait before jitter (default 60 s).
@@ -70,6 +72,26 @@ impl Retry {
         self
     }
 
+    /// Adds another policy for failures that this one doesn't accept. The first that accepts a failure decides; attempts
+    /// are counted over all of them.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use graph_engine::Retry;
+    ///
+    /// let busy = Retry::exponential(5, Duration::from_secs(1)).when(|error| error.to_string().contains("busy"));
+    /// let retry = busy.or(Retry::fixed(2, Duration::ZERO));
+    /// # let _ = retry;
+    /// ```
+    #[must_use]
+    pub fn or(mut self, other: Self) -> Self {
+        self.otherwise = Some(Arc::new(match self.otherwise.take() {
+            Some(next) => Arc::unwrap_or_clone(next).or(other),
+            None => other,
+        }));
+        self
+    }
+
     /// All tries, the first included.
     #[must_use]
     pub fn attempts(&self) -> u32 {
@@ -87,8 +109,10 @@ impl Retry {
         capped.saturating_add(added)
     }
 
-    pub(crate) fn accepts(&self, error: &NodeError) -> bool {
-        error.is_retryable() && self.when.as_ref().is_none_or(|when| when(error))
+    /// The first policy that accepts a failure.
+    pub(crate) fn for_failure(&self, error: &NodeError) -> Option<&Self> {
+        let accepts = error.is_retryable() && self.when.as_ref().is_none_or(|when| when(error));
+        if accepts { Some(self) } else { self.otherwise.as_ref()?.for_failure(error) }
     }
 }
 
@@ -101,22 +125,7 @@ impl std::fmt::Debug for Retry {
             .field("max", &self.max)
             .field("jitter", &self.jitter)
             .field("predicate", &self.when.is_some())
+            .field("otherwise", &self.otherwise)
             .finish()
     }
-}
-
-/// The policies of one node.
-///
-/// ```
-/// use graph_engine::Policy;
-///
-/// assert!(Policy::default().retry.is_none());
-/// ```
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct Policy {
-    /// When to try again.
-    pub retry: Option<Retry>,
-    /// How long one attempt may run.
-    pub timeout: Option<Duration>,
 }

@@ -1,0 +1,149 @@
+//! What stands around all attempts of a task: the cache, and the limits of tasks at once.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::graph::Inner;
+use crate::machine::{decode_outcome, encode_outcome, fault};
+use crate::state::{FieldSet, State};
+use crate::store::{CacheKey, NodeCache};
+use crate::task::{Cancel, NodeIx, Outcome, Task};
+use crate::task_id::TaskId;
+
+/// Places of one task: those of its node, and those of the turn. Given back when it is dropped.
+pub(crate) type Places = (Option<OwnedSemaphorePermit>, Option<OwnedSemaphorePermit>);
+
+/// The limits and the cache of one turn.
+pub(crate) struct Guards {
+    nodes: Vec<Option<Arc<Semaphore>>>,
+    turn: Option<Arc<Semaphore>>,
+    /// Places of tasks that wait for their next attempt.
+    kept: Mutex<BTreeMap<TaskId, Places>>,
+    cache: Arc<dyn NodeCache>,
+    warnings: Mutex<Vec<String>>,
+}
+
+impl Guards {
+    pub(crate) fn new<S: State>(graph: &Inner<S>, turn: Option<usize>, cache: Arc<dyn NodeCache>) -> Self {
+        let limit = |tasks: usize| Arc::new(Semaphore::new(tasks.clamp(1, Semaphore::MAX_PERMITS)));
+        let nodes = graph.vertices.iter().map(|vertex| vertex.policy.limit.map(|tasks| limit(tasks.get())));
+        Self {
+            nodes: nodes.collect(),
+            turn: turn.map(limit),
+            kept: Mutex::default(),
+            cache,
+            warnings: Mutex::default(),
+        }
+    }
+
+    /// Waits for the places of a task, or takes those that its last attempt kept. `None` once the task is to stop.
+    pub(super) async fn places(&self, id: TaskId, node: NodeIx, cancel: &Cancel) -> Option<Places> {
+        if let Some(places) = self.kept.lock().unwrap_or_else(PoisonError::into_inner).remove(&id) {
+            return Some(places);
+        }
+        let stop = cancel.step_token(id.step);
+        // The place in the turn comes last: whoever has it waits for nobody, so places are always given back.
+        let both = async {
+            let node = place(self.nodes[node.at()].as_ref()).await;
+            (node, place(self.turn.as_ref()).await)
+        };
+        stop.run_until_cancelled(both).await
+    }
+
+    /// Keeps the places of a task that may be tried again.
+    pub(super) fn keep(&self, id: TaskId, places: Places) {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).insert(id, places);
+    }
+
+    /// Gives back the places of tasks that will not be tried again.
+    pub(super) fn settle(&self, again: impl Fn(TaskId) -> bool) {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).retain(|id, _| again(*id));
+    }
+
+    /// The result of an earlier task with the same key, and the key if there was none.
+    pub(super) async fn look_up<S: State>(
+        &self,
+        graph: &Inner<S>,
+        task: &Task<S>,
+        now: Duration,
+    ) -> Result<Outcome<S>, Option<CacheKey>> {
+        let Some(policy) = &graph.at(task.node).policy.cache else { return Err(None) };
+        let node = graph.name_of(task.node).clone();
+        // A key that can't be made is reported and the node runs: it will say itself what is wrong with its payload.
+        let key = match super::execute::caught(|| policy.key(task)) {
+            Ok(key) => CacheKey { graph: graph.name.clone(), node, key },
+            Err(error) => {
+                self.warn(format!("the cache key of `{node}` can't be made: {error}; the node was run"));
+                return Err(None);
+            }
+        };
+        match self.cache.get(&key, now).await {
+            Ok(None) => Err(Some(key)),
+            Ok(Some(bytes)) => match decode_outcome(task.state(), &bytes) {
+                Ok(outcome) => Ok(outcome),
+                Err(why) => {
+                    let node = &key.node;
+                    self.warn(format!("the cached result of `{node}` can't be read: {why}; the node was run"));
+                    Err(Some(key))
+                }
+            },
+            Err(error) => {
+                self.warn(format!("the cache failed: {error}; `{}` was run", key.node));
+                Err(None)
+            }
+        }
+    }
+
+    /// Keeps a result for later tasks with the same key.
+    pub(super) async fn put<S: State>(&self, graph: &Inner<S>, key: CacheKey, kept: Kept<'_, S>, now: Duration) {
+        let Kept { node, state, outcome } = kept;
+        if fault(graph, state, node, outcome).is_some() {
+            return;
+        }
+        let fields = state.fields().iter().enumerate();
+        let transient = fields.filter(|(_, field)| field.transient).map(|(at, _)| FieldSet::of(at));
+        let transient = transient.fold(FieldSet::EMPTY, |all, one| all | one);
+        if let Some(field) = state.written(&outcome.update).and(transient).iter().next() {
+            let (node, field) = (&key.node, &state.fields()[field].name);
+            return self
+                .warn(format!("the result of `{node}` was not cached: it writes `{field}`, which is never stored"));
+        }
+        let ttl = graph.at(node).policy.cache.as_ref().and_then(|cache| cache.time_to_live());
+        let kept = match encode_outcome(state, outcome) {
+            Ok(bytes) => self.cache.put(&key, bytes, ttl, now).await.map_err(|error| error.to_string()),
+            Err(error) => Err(error.to_string()),
+        };
+        if let Err(why) = kept {
+            self.warn(format!("the result of `{}` was not cached: {why}", key.node));
+        }
+    }
+
+    fn warn(&self, warning: String) {
+        let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
+        if !warnings.contains(&warning) {
+            warnings.push(warning);
+        }
+    }
+
+    /// What was odd, in a fixed order.
+    pub(crate) fn take_warnings(&self) -> Vec<String> {
+        let mut warnings = std::mem::take(&mut *self.warnings.lock().unwrap_or_else(PoisonError::into_inner));
+        warnings.sort();
+        warnings
+    }
+}
+
+/// A result to be kept.
+pub(super) struct Kept<'a, S: State> {
+    pub(super) node: NodeIx,
+    pub(super) state: &'a S,
+    pub(super) outcome: &'a Outcome<S>,
+}
+
+async fn place(limit: Option<&Arc<Semaphore>>) -> Option<OwnedSemaphorePermit> {
+    // The semaphores are never closed.
+    limit?.clone().acquire_owned().await.ok()
+}

@@ -1,0 +1,150 @@
+//! A turn from its beginning to its end: lease, checkpoint, machine, report.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use super::end::{Status, TurnEnd};
+use super::turn::Turn;
+use crate::driver::{Bench, EventKind, Live, LocalDriver, Origin};
+use crate::graph::Graph;
+use crate::machine::{Machine, Start, Stopped};
+use crate::name::Name;
+use crate::report::RunReport;
+use crate::run_error::{RunError, TurnError};
+use crate::state::State;
+use crate::store::Place;
+use crate::task::{Cause, Resources, Sink, Snap, TurnContext};
+
+impl<S: State> Turn<S> {
+    pub(super) async fn drive(mut self) -> Result<TurnEnd<S>, TurnError> {
+        let turn: Name = self.runner.seams_ref().ids.turn().into();
+        let names = self.runner.graph().inner().names.clone();
+        let clock = self.runner.seams_ref().clock.clone();
+        let live = Arc::new(Live::new(turn.clone(), names.clone(), clock, self.cancel.clone()));
+        let mut warnings = Vec::new();
+        for (options, queue) in self.readers.drain(..) {
+            for node in options.unknown_nodes(&names) {
+                warnings
+                    .push(format!("a reader asks for events of node `{node}`, but the graph has none of that name"));
+            }
+            live.add(options, queue);
+        }
+        let mut step = 0;
+        let mut ended = self.run_to_end(turn, &live, &mut step).await;
+        let report = match &mut ended {
+            Ok(end) => &mut end.report,
+            Err(failed) => &mut *failed.report,
+        };
+        report.warnings.append(&mut warnings);
+        if let Some(hub) = live.hub() {
+            let outcome = match &ended {
+                Ok(end) => format!("{:?}", end.status).to_lowercase(),
+                Err(failed) => failed.to_string(),
+            };
+            hub.send(Origin::step(step), EventKind::Ended { outcome }).await;
+        }
+        ended
+    }
+
+    async fn run_to_end(self, turn: Name, live: &Arc<Live<S>>, step: &mut u64) -> Result<TurnEnd<S>, TurnError> {
+        let _lease = self.runner.lease(&self.thread, Some(live.clone()))?;
+        let mut resources = self.runner.resources().clone();
+        resources.extend(&self.resources);
+        let graph = self.runner.graph().clone();
+        if !matches!(self.start, Start::Abandon) {
+            check_needs(&graph, &self.thread, &resources)?;
+        }
+        let store = self.runner.checkpoints().cloned();
+        if store.is_none() && matches!(self.start, Start::Proceed) {
+            return Err(RunError::NoStore { thread: self.thread, operation: "proceed" }.into());
+        }
+        let seams = self.runner.seams_ref().clone();
+        let mut context = TurnContext::new(self.thread.clone(), turn, graph.inner().names.clone());
+        context.resources = resources;
+        context.cancel = self.cancel.clone();
+        context.offload = seams.offload();
+        let sink: Arc<dyn Sink> = live.clone();
+        context.sink = Some(Arc::downgrade(&sink));
+        let context = Arc::new(context);
+        let mut machine = Machine::new(graph.clone(), self.runner.options(), context.clone(), self.tags.into());
+        let place = Place::thread(&self.thread);
+        if let Some(store) = &store {
+            let stored = store.load(&place, None).await;
+            let stored = stored.map_err(|cause| RunError::Store { thread: self.thread.clone(), cause })?;
+            if let Some(stored) = stored {
+                machine.restore(stored)?;
+            }
+        }
+        *step = machine.step();
+        if let Some(hub) = live.hub() {
+            hub.send(Origin::step(*step), EventKind::Started).await;
+        }
+        let bench = Arc::new(Bench {
+            turn: context,
+            seams,
+            live: Some(live.clone()),
+            guards: self.runner.guards(),
+            measure: self.runner.measures(),
+            graph,
+        });
+        let mut driver = LocalDriver {
+            store: store.map(|store| (store, place)),
+            parallel: self.runner.parallel_mode(),
+            drain: self.drain,
+            node_time: vec![Duration::ZERO; bench.graph.inner().names.len()],
+            bench: bench.clone(),
+        };
+        let stopped = driver.drive(&mut machine, self.start).await;
+        *step = machine.step();
+        let report = report(&mut machine, &driver);
+        let ended = match stopped {
+            Ok(Stopped::Done) => Ok(if machine.frontier().completed { Status::Completed } else { Status::Done }),
+            Ok(Stopped::Drained) => Ok(Status::Drained),
+            Ok(Stopped::Cancelled) => match (self.cancel.cause(), self.deadline) {
+                (Some(Cause::Deadline), Some(limit)) => {
+                    let (thread, step, pending) = (self.thread, machine.step(), report.pending.clone());
+                    Err(RunError::Deadline { thread, step, limit, pending })
+                }
+                _ => Ok(Status::Cancelled),
+            },
+            Ok(Stopped::Failed(error)) | Err(error) => Err(error),
+        };
+        match ended {
+            Ok(status) => Ok(TurnEnd {
+                status,
+                replies: machine.frontier().replies.clone(),
+                state: Snap::shared(machine.snapshot().clone()),
+                report,
+            }),
+            Err(error) => Err(TurnError::new(error, report, driver.store.is_some())),
+        }
+    }
+}
+
+/// What the machine counted, and what only the driver knows.
+fn report<S: State>(machine: &mut Machine<S>, driver: &LocalDriver<S>) -> RunReport {
+    let mut report = machine.take_report();
+    let bench = &driver.bench;
+    let times = bench.graph.inner().names.iter().zip(&driver.node_time).filter(|(_, took)| !took.is_zero());
+    report.node_time = times.map(|(name, took)| (name.clone(), *took)).collect();
+    report.stuck = bench.turn.given_up.stuck();
+    if let Some(guards) = &bench.guards {
+        report.warnings.append(&mut guards.take_warnings());
+    }
+    report
+}
+
+fn check_needs<S: State>(graph: &Graph<S>, thread: &Name, resources: &Resources) -> Result<(), RunError> {
+    let vertices = graph.inner().vertices.iter().zip(graph.inner().names.iter());
+    let needs = vertices.flat_map(|(vertex, name)| vertex.info.needs.iter().map(move |need| (name, *need)));
+    match resources.missing(needs) {
+        None => Ok(()),
+        Some((node, need)) => {
+            Err(RunError::MissingResource { thread: thread.clone(), node, resource: need.type_name() })
+        }
+    }
+}
+
+/// Whether a turn is to stop between two super-steps.
+pub(super) type Drain = Arc<AtomicBool>;
