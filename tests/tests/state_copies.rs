@@ -184,7 +184,9 @@ async fn readers_of_states_cost_a_copy_for_each_step_they_keep() {
         let states: Vec<usize> = events
             .iter()
             .filter_map(|event| match &event.kind {
-                EventKind::InputMerged { state, .. } | EventKind::StepFinished { state, .. } => state.as_ref().map(|state| state.log.len()),
+                EventKind::InputMerged { state, .. } | EventKind::StepFinished { state, .. } => {
+                    state.as_ref().map(|state| state.log.len())
+                }
                 _ => None,
             })
             .collect();

@@ -60,8 +60,8 @@ impl<S: State> Bench<S> {
         let (limit, took) = (limits.run?, self.seams.clock.elapsed().saturating_sub(began));
         (took > limit).then(|| {
             timed_out(format!(
-                "it ran {took:?} and so longer than its timeout of {limit:?}; raise `.timeout(..)` or add \
-                 `.retry(..)`; if it blocks its thread, make it a node with `blocking(..)`"
+                "it blocked its thread past its timeout of {limit:?}, so nobody could stop it; make it a node with \
+                 `blocking(..)`, or raise `.timeout(..)`"
             ))
         })
     }

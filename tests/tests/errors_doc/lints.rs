@@ -202,5 +202,13 @@ fn routes() -> Vec<Entry> {
         explore().node("meet", rest).join(["explore"], "meet").join(["explore"], "meet"),
     ];
     let twice = entry(Lint::DuplicateEdge, graphs, "It would mean the same as one.");
-    vec![conflicting, payload, conflict, twice]
+    let fallible = || trip().edge(START, "explore");
+    let graphs = [fallible().node("explore", rest.on_error("explore")), fallible().node("explore", rest.on_error(END))];
+    let circle = entry(
+        Lint::BadErrorRoute,
+        graphs,
+        "The node of an error route runs in the super-step after the failure and decides what happens next; its own \
+         failures fail the turn, unless it has an error route too.",
+    );
+    vec![conflicting, payload, conflict, twice, circle]
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use graph_engine::testing::node_once;
 use graph_engine::{
     Builder, Ctx, In, MemoryStore, Next, NodeError, NodeExt, NodeInfo, Outcome, Res, Retry, Route, RunError, START,
-    TaskFailure,
+    TaskFailure, blocking,
 };
 use serde_json::json;
 
@@ -61,6 +61,15 @@ async fn says(failure: impl Future<Output = TaskFailure>) -> String {
     failure.await.to_string()
 }
 
+/// The same for a graph whose nodes block: a paused clock stands still meanwhile.
+fn on_real_time(graph: Builder<Trip>) -> String {
+    let run = || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
+        runtime.block_on(says(first(graph)))
+    };
+    std::thread::scope(|scope| scope.spawn(run).join().expect("no panic"))
+}
+
 fn kind(failure: &TaskFailure, means: &'static str) -> Entry {
     Entry::plain(&format!("`FaultKind::{:?}`", failure.kind), [failure], means)
 }
@@ -76,6 +85,9 @@ fn by_hand(dynamic: bool, outcome: fn() -> Outcome<Trip>) -> Builder<Trip> {
     info.dynamic = dynamic;
     explore(ByHand { info, outcome }).node("quote", quote)
 }
+
+const SHORT: Duration = Duration::from_millis(1);
+const LONG: Duration = Duration::from_millis(50);
 
 /// The same, before a node that asks for nothing.
 fn undeclared(outcome: fn() -> Outcome<Trip>) -> Builder<Trip> {
@@ -98,6 +110,10 @@ pub(crate) async fn section() -> Section {
             "The attempt was dropped at its next await. Raise `.timeout(..)`, or add `.retry(..)`, which counts it as \
              retryable.",
         ),
+        kind(
+            &first(explore(slow.idle_timeout(Duration::from_millis(200)))).await,
+            "The attempt neither emitted nor called `Ctx::heartbeat` for so long. It is retryable too.",
+        ),
         kind(&first(explore(breaks)).await, "A defect of the node. It is never retried, and the process goes on."),
         Entry::plain(
             "A retry predicate that panics",
@@ -108,6 +124,16 @@ pub(crate) async fn section() -> Section {
     entries.extend(arguments().await);
     entries.extend(outcomes().await);
     entries.push(Entry::plain(
+        "Work that blocks its thread for too long",
+        [
+            on_real_time(explore((|| async { std::thread::sleep(LONG) }).timeout(SHORT))),
+            on_real_time(explore(blocking(|| std::thread::sleep(LONG)).timeout(SHORT))),
+        ],
+        "A thread can't be stopped. An async node that blocks holds up everything on its thread and is only found out \
+         afterwards; with `blocking(..)` the others go on, and `RunReport::stuck` names what still runs when the turn \
+         ends. The kind is `TimedOut`.",
+    ));
+    entries.push(Entry::plain(
         "An event that is not JSON",
         [&told.failures()[0]],
         "`Ctx::emit` fails only while somebody reads the turn's events.",
@@ -115,7 +141,7 @@ pub(crate) async fn section() -> Section {
     Section {
         title: "Failures of a task",
         intro: "One line of `RunError::Step`: the node, its place in the step, the attempts, and what it said. The \
-                words behind the second colon are the node's own, or, from the fifth entry on, the engine's. Those of \
+                words behind the second colon are the node's own, or, from the sixth entry on, the engine's. Those of \
                 the engine are `FaultKind::Fatal` unless something else is said.",
         entries,
     }

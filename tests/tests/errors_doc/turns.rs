@@ -1,9 +1,11 @@
 //! Why a turn fails while it runs: conflicts, failures, merges, limits.
 
-use graph_engine::{Builder, MemoryStore, Next, NodeError, Route, RunError, START, TurnError};
+use std::time::Duration;
+
+use graph_engine::{Builder, In, MemoryStore, Next, NodeError, Route, RunError, START, TurnError};
 
 use crate::doc::{Entry, Section};
-use crate::trip::{Trip, TripUpdate, error_of, fail, fails, name_city, rest, run, runner, trip, writes};
+use crate::trip::{Trip, TripUpdate, error_of, fail, fails, name_city, rest, run, runner, slow, trip, writes};
 
 #[derive(Route)]
 enum ToExplore {
@@ -91,6 +93,28 @@ async fn steps() -> Vec<Entry> {
     ]
 }
 
+const SHORT: Duration = Duration::from_millis(10);
+
+fn wide() -> Builder<Trip> {
+    let spread = |_: &Trip| Next::fan_out((0..3).map(ToQuote::Quote));
+    trip().node("explore", rest).node("quote", quote).edge(START, "explore").route("explore", spread)
+}
+
+fn noting() -> Builder<Trip> {
+    trip().node("explore", writes(|| Trip::update().notes(["a long story"]))).edge(START, "explore")
+}
+
+fn slowly() -> Builder<Trip> {
+    trip().node("explore", slow).edge(START, "explore")
+}
+
+#[derive(Route)]
+enum ToQuote {
+    Quote(u32),
+}
+
+async fn quote(_: In<u32>) {}
+
 fn no_way(_: &Trip) -> Result<ToExplore, NodeError> {
     Err("no way".into())
 }
@@ -116,6 +140,27 @@ async fn limits() -> Vec<Entry> {
             [
                 run(&runner(alone).stay_limit(2).store(MemoryStore::new())).await,
                 run(&runner(inside).stay_limit(2)).await,
+            ],
+        ),
+        turn(
+            "One step would send more tasks than may run, as a list from outside may ask for; the default is 10,000. \
+             None of them has run.",
+            [
+                run(&runner(wide()).fan_out_limit(2).store(MemoryStore::new())).await,
+                run(&runner(wide()).fan_out_limit(2)).await,
+            ],
+        ),
+        turn(
+            "The state grew past `Runner::state_limit`; there is no limit by default. Keep large values outside and \
+             their keys in the state.",
+            [run(&runner(noting()).state_limit(10).store(MemoryStore::new())).await],
+        ),
+        turn(
+            "The turn took longer than `Runner::deadline` or `Turn::deadline`; there is none by default. What ran was \
+             cancelled, what had finished is kept if there is a store.",
+            [
+                run(&runner(slowly()).deadline(SHORT).store(MemoryStore::new())).await,
+                run(&runner(slowly()).deadline(SHORT)).await,
             ],
         ),
     ]
