@@ -116,8 +116,8 @@ pub use checkpoint_id::CheckpointId;
 pub use compile_error::CompileError;
 pub use diagnostic::{Diagnostic, Level, Lint};
 pub use driver::{
-    BoxFuture, Clock, Event, EventKind, Ids, Mode, Parallel, Seams, Slow, Spawn, StreamOptions, TokenEvent,
-    TokenReader, canonical_log,
+    AttemptEnd, BoxFuture, Clock, Event, EventKind, Ids, Metrics, Mode, Parallel, Seams, Slow, Spawn, StreamOptions,
+    TokenEvent, TokenReader, canonical_log,
 };
 pub use error::{BoxError, FaultKind, NodeError, StoreError};
 pub use executed::{ExecutedPath, Taken, Visit};
@@ -130,7 +130,8 @@ pub use node::{
 pub use reply::Reply;
 pub use report::{RunReport, WaitingJoin};
 pub use run::{
-    EventReader, EventStream, Runner, Status, Thread, ThreadState, Turn, TurnControl, TurnEnd, View, ViewEnd,
+    EventReader, EventStream, FinishedTask, Runner, Status, Thread, ThreadState, Turn, TurnControl, TurnEnd, View,
+    ViewEnd,
 };
 pub use run_error::{RunError, TaskFailure, TaskRef, TurnError};
 pub use state::{

@@ -329,6 +329,19 @@ pub enum RunError {
         /// What the store said.
         cause: StoreError,
     },
+    /// Something of the user's panicked outside of a node: a field's serialiser, a `Clone` or `Default` of the state, a
+    /// store.
+    #[error(
+        "thread `{thread}`, super-step {step}: outside of a node it panicked: {what}; the last checkpoint is intact"
+    )]
+    Panicked {
+        /// The thread.
+        thread: Name,
+        /// The super-step.
+        step: u64,
+        /// What the panic said.
+        what: String,
+    },
     /// The engine itself is wrong. Please report it.
     #[error("thread `{thread}`: the engine broke its own rules: {what}; please report this")]
     Internal {
@@ -340,6 +353,36 @@ pub enum RunError {
 }
 
 impl RunError {
+    /// The variant as a word, for labels and spans.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::WriteConflict { .. } => "write_conflict",
+            Self::Step { .. } => "step",
+            Self::Router { .. } => "router",
+            Self::Merge { .. } => "merge",
+            Self::Input { .. } => "input",
+            Self::Entry { .. } => "entry",
+            Self::StepLimit { .. } => "step_limit",
+            Self::StayLimit { .. } => "stay_limit",
+            Self::FanOutLimit { .. } => "fan_out_limit",
+            Self::StateLimit { .. } => "state_limit",
+            Self::Deadline { .. } => "deadline",
+            Self::Unfinished { .. } => "unfinished",
+            Self::Completed { .. } => "completed",
+            Self::Busy { .. } => "busy",
+            Self::NothingToProceed { .. } => "nothing_to_proceed",
+            Self::NoStore { .. } => "no_store",
+            Self::MissingResource { .. } => "missing_resource",
+            Self::Encode { .. } => "encode",
+            Self::Restore { .. } => "restore",
+            Self::UnknownCheckpoint { .. } => "unknown_checkpoint",
+            Self::Store { .. } => "store",
+            Self::Panicked { .. } => "panicked",
+            Self::Internal { .. } => "internal",
+        }
+    }
+
     /// What can be done next with the thread, when that depends on whether the runner has a store.
     #[must_use]
     pub fn next(&self, stored: bool) -> Option<&'static str> {
@@ -347,7 +390,7 @@ impl RunError {
             Self::WriteConflict { .. } => "`proceed` runs exactly these tasks again",
             Self::Step { .. } => "`proceed` runs only what failed, `abandon` drops it",
             Self::Router { .. } => "the step's updates are kept, `proceed` only routes again",
-            Self::Merge { .. } => "`proceed` runs the step again from the last checkpoint",
+            Self::Merge { .. } | Self::Panicked { .. } => "`proceed` runs the step again from the last checkpoint",
             Self::StepLimit { .. } | Self::StayLimit { .. } => "`proceed` goes on with a new count",
             Self::Deadline { .. } => "`proceed` goes on with a new deadline",
             Self::FanOutLimit { .. } => "the step's updates are kept, `proceed` routes again",

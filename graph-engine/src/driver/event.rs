@@ -54,7 +54,8 @@ pub enum EventKind<S> {
         wrote: Vec<Name>,
         /// Where it goes.
         next: Move,
-        /// The written values as JSON, in mode `Updates`.
+        /// The written values as JSON, in mode `Updates`: for a field that collects (`append`, `with`) the items, or
+        /// `{"overwrite": .., "items": ..}` when it was overwritten. Transient fields are left out.
         update: Option<Value>,
         /// It is the result of an earlier task with the same key; the node was not run.
         cached: bool,

@@ -4,21 +4,26 @@ use std::any::Any;
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
+
+use serde_json::Value;
+use tracing::{Instrument, Span};
 
 use super::event::{EventKind, Mode};
 use super::guard::{Guards, Kept};
 use super::hub::{Hub, Origin};
 use super::live::Live;
+use super::metrics::{AttemptEnd, Metrics};
 use super::seams::Seams;
+use super::spans::Spans;
 use crate::error::{FaultKind, NodeError};
 use crate::graph::Graph;
 use crate::machine::{Batch, TaskOutcome, TaskSpec};
 use crate::panic::panic_text;
-use crate::state::State;
+use crate::state::{Merge, State};
 use crate::task::{NodeIx, Outcome, Pulse, Sink, Task, TurnContext};
 use crate::task_id::TaskId;
 
@@ -33,6 +38,10 @@ pub(crate) struct Bench<S: State> {
     pub(crate) guards: Option<Guards>,
     /// Whether the time of each attempt is taken.
     pub(crate) measure: bool,
+    pub(crate) metrics: Option<Arc<dyn Metrics>>,
+    pub(crate) spans: Spans,
+    /// The span of the super-step at hand.
+    pub(crate) step: Mutex<Span>,
 }
 
 /// An attempt that is over.
@@ -44,10 +53,21 @@ pub(crate) struct Ended<S: State> {
 }
 
 impl<S: State> Bench<S> {
+    /// What attempts need that nobody watches.
+    pub(crate) fn new(graph: Graph<S>, turn: Arc<TurnContext>, seams: Seams, guards: Option<Guards>) -> Self {
+        let (spans, step) = (Spans { on: false, content: false }, Mutex::new(Span::none()));
+        Self { graph, turn, seams, live: None, guards, measure: false, metrics: None, spans, step }
+    }
+
     /// What a batch says of tasks that are not in it: which siblings are to stop, and who gives up its place.
     pub(crate) fn prepare(&self, step: u64, batch: &mut Batch<S>) {
         if let Some(guards) = &self.guards {
             guards.settle(|id| batch.tasks.iter().any(|spec| spec.id == id));
+        }
+        if let Some(metrics) = &self.metrics {
+            for spec in batch.tasks.iter().filter(|spec| spec.attempt > 1) {
+                metrics.retry(self.graph.name(), self.graph.inner().name_of(spec.node), spec.wait);
+            }
         }
         if std::mem::take(&mut batch.stop) {
             self.turn.cancel.stop_step(step);
@@ -66,20 +86,44 @@ impl<S: State> Bench<S> {
         if !waited || self.turn.cancel.stops(id.step) {
             return Ended { id, node, took: Duration::ZERO, outcome: TaskOutcome::Cancelled { started: false } };
         }
-        let (took, outcome) = match &self.guards {
-            Some(guards) => Box::pin(self.guarded(guards, spec)).await,
-            None => {
+        let (took, outcome) = match (&self.guards, self.spans.on) {
+            (None, false) => {
                 let began = self.now();
                 let outcome = self.execute(spec).await;
                 (self.since(began), outcome)
             }
+            (Some(guards), false) => Box::pin(self.guarded(guards, spec)).await,
+            (_, true) => Box::pin(self.spanned(spec)).await,
         };
+        if let Some(metrics) = &self.metrics {
+            metrics.attempt(self.graph.name(), self.graph.inner().name_of(node), end(&outcome), took);
+        }
         Ended { id, node, took, outcome }
+    }
+
+    /// The same within a span of its own.
+    async fn spanned(&self, spec: TaskSpec<S>) -> (Duration, TaskOutcome<S>) {
+        let step = self.step.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let span = self.spans.attempt(&self.graph, &step, &spec);
+        drop(step);
+        let run = async {
+            match &self.guards {
+                Some(guards) => self.guarded(guards, spec).await,
+                None => {
+                    let began = self.now();
+                    let outcome = self.execute(spec).await;
+                    (self.since(began), outcome)
+                }
+            }
+        };
+        let (took, outcome) = run.instrument(span.clone()).await;
+        self.spans.end_attempt(&span, &outcome);
+        (took, outcome)
     }
 
     /// When an attempt begins, if that is of interest.
     fn now(&self) -> Option<Duration> {
-        self.measure.then(|| self.seams.clock.elapsed())
+        (self.measure || self.metrics.is_some()).then(|| self.seams.clock.elapsed())
     }
 
     fn since(&self, began: Option<Duration>) -> Duration {
@@ -110,9 +154,15 @@ impl<S: State> Bench<S> {
                 Err(key) => key,
             }
         };
+        let queued = now();
         let Some(places) = guards.places(id, node, &self.turn.cancel).await else {
             return (Duration::ZERO, TaskOutcome::Cancelled { started: false });
         };
+        if let Some(metrics) = &self.metrics
+            && graph.at(node).policy.limit.is_some()
+        {
+            metrics.queue(&graph.name, graph.name_of(node), now().saturating_sub(queued));
+        }
         let began = self.now();
         let outcome = self.execute(spec).await;
         let took = self.since(began);
@@ -170,10 +220,7 @@ impl<S: State> Bench<S> {
                 hub.send(origin(last), kind).await;
             }
             TaskOutcome::Failed(failure) => {
-                let message = match &failure.error {
-                    Some(error) => error.to_string(),
-                    None => failure.source.to_string(),
-                };
+                let message = failure.text();
                 hub.send(origin(last), EventKind::NodeFailed { kind: failure.kind, message }).await;
             }
             TaskOutcome::Cancelled { .. } => {}
@@ -186,15 +233,27 @@ impl<S: State> Bench<S> {
     fn finished(&self, hub: &Hub<S>, outcome: &Outcome<S>, cached: bool) -> EventKind<S> {
         let state = &self.graph.inner().initial;
         let wrote = state.written(&outcome.update).iter().map(|field| state.fields()[field].name.as_ref().into());
-        let mut json = Vec::new();
-        let update = hub.asks(Mode::Updates) && state.encode_update(&outcome.update, &mut json).is_ok();
-        EventKind::NodeFinished {
-            wrote: wrote.collect(),
-            next: outcome.to_move(),
-            update: update.then(|| serde_json::from_slice(&json).ok()).flatten(),
-            cached,
+        let update = hub.asks(Mode::Updates).then(|| shown_update(state, &outcome.update));
+        EventKind::NodeFinished { wrote: wrote.collect(), next: outcome.to_move(), update: update.flatten(), cached }
+    }
+}
+
+/// The written values as people see them: of a field that collects, the items.
+fn shown_update<S: State>(state: &S, update: &S::Update) -> Option<Value> {
+    let mut json = Vec::new();
+    // Serialising is the user's, and what nobody can show must not fail the task.
+    let encoded = catch_unwind(AssertUnwindSafe(|| state.encode_update(update, &mut json)));
+    encoded.ok()?.ok()?;
+    let mut shown: Value = serde_json::from_slice(&json).ok()?;
+    for field in state.fields().iter().filter(|field| matches!(field.merge, Merge::Append | Merge::With)) {
+        let Some(Value::Object(write)) = shown.get_mut(&*field.name) else { continue };
+        let overwritten =
+            write.get("overwrite").is_some_and(|value| !matches!(value, Value::Null | Value::Bool(false)));
+        if !overwritten && let Some(items) = write.remove("items") {
+            shown[&*field.name] = items;
         }
     }
+    Some(shown)
 }
 
 /// The task of an attempt, which owns what the ask held.
@@ -216,6 +275,15 @@ fn lent<S: State>(spec: &TaskSpec<S>) -> Task<S> {
         extra: spec.extra.clone(),
         emitted: None,
         pulse: None,
+    }
+}
+
+fn end<S: State>(outcome: &TaskOutcome<S>) -> AttemptEnd {
+    match outcome {
+        TaskOutcome::Done(_) => AttemptEnd::Done,
+        TaskOutcome::Cached(_) => AttemptEnd::Cached,
+        TaskOutcome::Failed(_) => AttemptEnd::Failed,
+        TaskOutcome::Cancelled { .. } => AttemptEnd::Cancelled,
     }
 }
 

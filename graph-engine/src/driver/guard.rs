@@ -8,7 +8,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::graph::Inner;
 use crate::machine::{decode_outcome, encode_outcome, fault};
-use crate::state::{FieldSet, State};
+use crate::state::State;
 use crate::store::{CacheKey, NodeCache};
 use crate::task::{Cancel, NodeIx, Outcome, Task};
 use crate::task_id::TaskId;
@@ -103,10 +103,7 @@ impl Guards {
         if fault(graph, state, node, outcome).is_some() {
             return;
         }
-        let fields = state.fields().iter().enumerate();
-        let transient = fields.filter(|(_, field)| field.transient).map(|(at, _)| FieldSet::of(at));
-        let transient = transient.fold(FieldSet::EMPTY, |all, one| all | one);
-        if let Some(field) = state.written(&outcome.update).and(transient).iter().next() {
+        if let Some(field) = state.written(&outcome.update).and(graph.transient).iter().next() {
             let (node, field) = (&key.node, &state.fields()[field].name);
             return self
                 .warn(format!("the result of `{node}` was not cached: it writes `{field}`, which is never stored"));

@@ -1,8 +1,8 @@
 //! The local driver: one loop around the machine, on tokio.
 
 use std::future::Future;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use futures_util::StreamExt;
@@ -10,6 +10,7 @@ use futures_util::stream::FuturesUnordered;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
+use tracing::Span;
 
 use super::event::{EventKind, Mode};
 use super::execute::{Bench, Ended};
@@ -45,6 +46,9 @@ pub(crate) struct LocalDriver<S: State> {
     pub(crate) parallel: Parallel,
     /// The turn is to stop at the next boundary of a super-step.
     pub(crate) drain: Arc<AtomicBool>,
+    /// Stays that were counted, and whether the span of a super-step is open.
+    pub(crate) stays: u64,
+    pub(crate) in_step: bool,
     /// Time per node, by index.
     pub(crate) node_time: Vec<Duration>,
 }
@@ -97,12 +101,34 @@ impl<S: State> LocalDriver<S> {
                 let next = machine.pending();
                 hub.send(Origin::step(step), EventKind::StepFinished { next, state }).await;
             }
+            if machine.step() != step {
+                self.end_step(machine);
+            }
             step = machine.step();
             answer = match ask {
                 Ask::Run(batch) => Answer::Ran(self.run(machine, batch, &mut running, &begin).await?),
                 Ask::Commit(commit) => Answer::Committed(self.commit(commit).await?),
                 Ask::Stop(stopped) => return Ok(*stopped),
             }
+        }
+    }
+
+    /// A super-step was merged.
+    fn end_step(&mut self, machine: &Machine<S>) {
+        if let Some(metrics) = &self.bench.metrics {
+            let stays = machine.stays();
+            metrics.super_step(self.bench.graph.name(), stays - std::mem::replace(&mut self.stays, stays));
+        }
+        if self.bench.spans.on {
+            self.in_step = false;
+            *self.bench.step.lock().unwrap_or_else(PoisonError::into_inner) = Span::none();
+        }
+    }
+
+    /// The tasks of a super-step are about to run, or some of them again.
+    fn begin_step(&mut self, step: u64, tasks: usize) {
+        if self.bench.spans.on && !std::mem::replace(&mut self.in_step, true) {
+            *self.bench.step.lock().unwrap_or_else(PoisonError::into_inner) = self.bench.spans.step(step, tasks);
         }
     }
 
@@ -116,6 +142,7 @@ impl<S: State> LocalDriver<S> {
     where
         F: Future<Output = Ended<S>> + Send + 'static,
     {
+        self.begin_step(machine.step(), batch.tasks.len());
         self.bench.prepare(machine.step(), &mut batch);
         if running.count == 0 && batch.tasks.len() == 1 {
             if let Some(spec) = batch.tasks.pop() {

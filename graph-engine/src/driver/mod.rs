@@ -7,7 +7,9 @@ mod guard;
 mod hub;
 mod live;
 mod local;
+mod metrics;
 mod seams;
+mod spans;
 mod tokens;
 
 pub use event::{Event, EventKind, Mode, canonical_log};
@@ -18,5 +20,7 @@ pub use hub::{Slow, StreamOptions};
 pub(crate) use live::Live;
 pub(crate) use local::LocalDriver;
 pub use local::Parallel;
+pub use metrics::{AttemptEnd, Metrics};
 pub use seams::{BoxFuture, Clock, Ids, Seams, Spawn};
+pub(crate) use spans::Spans;
 pub use tokens::{TokenEvent, TokenReader};

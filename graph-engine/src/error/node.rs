@@ -52,6 +52,20 @@ pub enum FaultKind {
     Panicked,
 }
 
+impl FaultKind {
+    /// The word for labels and spans.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Retryable => "retryable",
+            Self::Fatal => "fatal",
+            Self::TimedOut => "timed_out",
+            Self::Idle => "idle",
+            Self::Panicked => "panicked",
+        }
+    }
+}
+
 impl NodeError {
     /// A failure that a retry policy may try again.
     pub fn retryable(source: impl Into<BoxError>) -> Self {

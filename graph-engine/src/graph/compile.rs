@@ -130,6 +130,7 @@ pub(super) fn compile<S: State>(mut builder: Builder<S>) -> Result<Graph<S>, Com
         input: builder.input,
         name: builder.name,
         single: single_writer_fields(&builder.initial),
+        transient: transient_fields(&builder.initial),
         initial: builder.initial,
         vertices,
         names,
@@ -156,6 +157,12 @@ fn fill_in_defaults<S: State>(builder: &mut Builder<S>) {
 pub(super) fn single_writer_fields<S: State>(state: &S) -> FieldSet {
     let single = state.fields().iter().enumerate().filter(|(_, field)| field.merge == Merge::One);
     single.fold(FieldSet::EMPTY, |set, (index, _)| set | FieldSet::of(index))
+}
+
+/// The fields that live for one turn.
+pub(super) fn transient_fields<S: State>(state: &S) -> FieldSet {
+    let transient = state.fields().iter().enumerate().filter(|(_, field)| field.transient);
+    transient.fold(FieldSet::EMPTY, |set, (index, _)| set | FieldSet::of(index))
 }
 
 fn topology<S: State>(builder: &Builder<S>, plan: &Plan) -> Topology {

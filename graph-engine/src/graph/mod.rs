@@ -63,6 +63,8 @@ pub(crate) struct Inner<S: State> {
     pub(crate) guarded: bool,
     /// Fields with one writer a super-step.
     pub(crate) single: FieldSet,
+    /// Fields that live for one turn.
+    pub(crate) transient: FieldSet,
     pub(crate) topology: Topology,
     pub(crate) warnings: Vec<Diagnostic>,
 }

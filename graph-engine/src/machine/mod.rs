@@ -36,7 +36,7 @@ use crate::report::RunReport;
 use crate::run_error::{RunError, TaskFailure, TaskRef};
 use crate::state::{FieldSet, State};
 use crate::store::{Commit, Tags};
-use crate::task::{Extra, NodeIx, Payload, Shared, TurnContext};
+use crate::task::{Extra, NodeIx, Outcome, Payload, Shared, TurnContext};
 use crate::task_id::TaskId;
 use frontier::{Frontier, Slot};
 
@@ -194,6 +194,11 @@ impl<S: State> Machine<S> {
 
     pub(crate) fn step(&self) -> u64 {
         self.step
+    }
+
+    /// Stays of this turn so far.
+    pub(crate) fn stays(&self) -> u64 {
+        self.report.stays
     }
 
     pub(crate) fn frontier(&self) -> &Frontier<S> {
@@ -364,8 +369,30 @@ impl<S: State> Machine<S> {
             return Ask::Run(batch);
         }
         self.batch = Some(batch);
+        self.warn_of_transient_writes();
         let complete = self.frontier.slots.iter().all(|slot| matches!(slot.done, Some(TaskOutcome::Done(_))));
         if complete { self.advance() } else { self.commit() }
+    }
+
+    /// A step that isn't complete is stored as pending, and transient fields never are.
+    fn warn_of_transient_writes(&mut self) {
+        let complete = self.frontier.slots.iter().all(|slot| matches!(slot.done, Some(TaskOutcome::Done(_))));
+        let transient = self.graph.inner().transient;
+        if complete || transient.is_empty() || !self.options.durable {
+            return;
+        }
+        let state = &self.shared.state;
+        let mut warnings = Vec::new();
+        for (node, _, outcome) in self.finished() {
+            for field in state.written(&outcome.update).and(transient).iter() {
+                let field = &state.fields()[field].name;
+                warnings.push(format!(
+                    "`{node}` wrote the transient field `{field}`, which is lost when `proceed` finishes the super-step"
+                ));
+            }
+        }
+        warnings.retain(|warning| !self.report.warnings.contains(warning));
+        self.report.warnings.append(&mut warnings);
     }
 
     fn finish_step(&mut self) -> Ask<S> {
@@ -407,6 +434,17 @@ impl<S: State> Machine<S> {
             }
         }
         names
+    }
+
+    /// What tasks of the super-step at hand have done, as long as others have not.
+    pub(crate) fn finished(&self) -> impl Iterator<Item = (&Name, TaskId, &Outcome<S>)> {
+        self.frontier.slots.iter().enumerate().filter_map(|(rank, slot)| match &slot.done {
+            Some(TaskOutcome::Done(outcome)) => {
+                let id = TaskId { step: self.step, rank: rank_of(rank) };
+                Some((self.graph.inner().name_of(slot.node), id, outcome))
+            }
+            _ => None,
+        })
     }
 
     fn task_ref(&self, rank: usize) -> TaskRef {

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::error::{BoxError, FaultKind, NodeError};
+use crate::panic::text_of;
 use crate::state::State;
 use crate::task::Outcome;
 
@@ -33,6 +34,14 @@ impl Failure {
 
     pub(crate) fn fatal(message: String) -> Box<Self> {
         Box::new(Self { kind: FaultKind::Fatal, source: Arc::new(message.into()), error: None })
+    }
+
+    /// What it says.
+    pub(crate) fn text(&self) -> String {
+        match &self.error {
+            Some(error) => text_of(error),
+            None => text_of(&self.source),
+        }
     }
 
     /// The failure for good: only what is reported stays.

@@ -83,7 +83,7 @@ impl<S: State> Machine<S> {
         let slot = &self.frontier.slots[id.rank as usize];
         let name = |node| self.graph.inner().name_of(node).clone();
         let task = (name(slot.node), id, slot.attempt);
-        let failed = FailedTask::of(task, failure.kind, failure.source.to_string(), slot.payload.clone());
+        let failed = FailedTask::of(task, failure.kind, failure.text(), slot.payload.clone());
         let hop = Hop { to: Target::Named(name(handler)), send: Some(Some(Payload::new(failed))) };
         Outcome { update: S::Update::default(), goto: Goto::rare(Rare::Rescue(hop)) }
     }

@@ -4,12 +4,15 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use tracing::Instrument;
+
 use super::end::{Status, TurnEnd};
 use super::turn::Turn;
-use crate::driver::{Bench, EventKind, Live, LocalDriver, Origin};
+use crate::driver::{Bench, EventKind, Live, LocalDriver, Origin, Spans};
 use crate::graph::Graph;
 use crate::machine::{Machine, Start, Stopped};
 use crate::name::Name;
+use crate::panic::{no_panic, text_of};
 use crate::report::RunReport;
 use crate::run_error::{RunError, TurnError};
 use crate::state::State;
@@ -30,8 +33,27 @@ impl<S: State> Turn<S> {
             }
             live.add(options, queue);
         }
+        let (thread, stored) = (self.thread.clone(), self.runner.checkpoints().is_some());
+        let runner = self.runner.clone();
+        let (spans, graph) = (runner.spans(), runner.graph().name());
+        let span = spans.turn(graph, &thread, &turn);
+        let metered = runner.metrics_ref().map(|metrics| (metrics, runner.seams_ref().clock.elapsed()));
         let mut step = 0;
-        let mut ended = self.run_to_end(turn, &live, &mut step).await;
+        let run = no_panic(self.run_to_end(turn, &live, spans, &mut step));
+        let ended = if spans.on { run.instrument(span.clone()).await } else { run.await };
+        let mut ended = ended.unwrap_or_else(|what| {
+            let error = RunError::Panicked { thread, step, what };
+            Err(TurnError::new(error, RunReport::default(), stored))
+        });
+        let outcome = match &ended {
+            Ok(end) => end.status.as_str(),
+            Err(failed) => failed.error.kind(),
+        };
+        spans.end_turn(&span, outcome, ended.as_ref().err());
+        if let Some((metrics, began)) = metered {
+            let took = runner.seams_ref().clock.elapsed().saturating_sub(began);
+            metrics.turn(graph, outcome, took);
+        }
         let report = match &mut ended {
             Ok(end) => &mut end.report,
             Err(failed) => &mut *failed.report,
@@ -39,15 +61,21 @@ impl<S: State> Turn<S> {
         report.warnings.append(&mut warnings);
         if let Some(hub) = live.hub() {
             let outcome = match &ended {
-                Ok(end) => format!("{:?}", end.status).to_lowercase(),
-                Err(failed) => failed.to_string(),
+                Ok(end) => end.status.as_str().to_owned(),
+                Err(failed) => text_of(failed),
             };
             hub.send(Origin::step(step), EventKind::Ended { outcome }).await;
         }
         ended
     }
 
-    async fn run_to_end(self, turn: Name, live: &Arc<Live<S>>, step: &mut u64) -> Result<TurnEnd<S>, TurnError> {
+    async fn run_to_end(
+        self,
+        turn: Name,
+        live: &Arc<Live<S>>,
+        spans: Spans,
+        step: &mut u64,
+    ) -> Result<TurnEnd<S>, TurnError> {
         let _lease = self.runner.lease(&self.thread, Some(live.clone()))?;
         let mut resources = self.runner.resources().clone();
         resources.extend(&self.resources);
@@ -80,18 +108,18 @@ impl<S: State> Turn<S> {
         if let Some(hub) = live.hub() {
             hub.send(Origin::step(*step), EventKind::Started).await;
         }
-        let bench = Arc::new(Bench {
-            turn: context,
-            seams,
-            live: Some(live.clone()),
-            guards: self.runner.guards(),
-            measure: self.runner.measures(),
-            graph,
-        });
+        let mut bench = Bench::new(graph, context, seams, self.runner.guards());
+        bench.live = Some(live.clone());
+        bench.measure = self.runner.measures();
+        bench.metrics = self.runner.metrics_ref().cloned();
+        bench.spans = spans;
+        let bench = Arc::new(bench);
         let mut driver = LocalDriver {
             store: store.map(|store| (store, place)),
             parallel: self.runner.parallel_mode(),
             drain: self.drain,
+            stays: 0,
+            in_step: false,
             node_time: vec![Duration::ZERO; bench.graph.inner().names.len()],
             bench: bench.clone(),
         };

@@ -29,6 +29,19 @@ pub enum Status {
     Drained,
 }
 
+impl Status {
+    /// The word for it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Completed => "completed",
+            Self::Cancelled => "cancelled",
+            Self::Drained => "drained",
+        }
+    }
+}
+
 /// The end of a turn that did not fail.
 #[derive(Clone)]
 #[non_exhaustive]

@@ -11,6 +11,6 @@ mod view;
 pub use end::{Status, TurnEnd};
 pub use runner::Runner;
 pub use stream::{EventReader, EventStream};
-pub use thread::{Thread, ThreadState};
+pub use thread::{FinishedTask, Thread, ThreadState};
 pub use turn::{Turn, TurnControl};
 pub use view::{View, ViewEnd};

@@ -7,7 +7,7 @@ use std::time::Duration;
 use dashmap::DashMap;
 
 use super::thread::Thread;
-use crate::driver::{Guards, Live, Parallel, Seams};
+use crate::driver::{Guards, Live, Metrics, Parallel, Seams, Spans};
 use crate::error::StoreError;
 use crate::graph::Graph;
 use crate::machine::Options;
@@ -61,6 +61,8 @@ struct Inner<S: State> {
     deadline: Option<Duration>,
     cache: Arc<dyn NodeCache>,
     timings: bool,
+    metrics: Option<Arc<dyn Metrics>>,
+    trace_content: bool,
     record: bool,
     /// Threads that have a turn in this process.
     busy: Busy<S>,
@@ -82,6 +84,8 @@ impl<S: State> Clone for Inner<S> {
             deadline: self.deadline,
             cache: self.cache.clone(),
             timings: self.timings,
+            metrics: self.metrics.clone(),
+            trace_content: self.trace_content,
             record: self.record,
             busy: self.busy.clone(),
         }
@@ -114,6 +118,8 @@ impl<S: State> Graph<S> {
             deadline: None,
             cache: Arc::new(MemoryCache::default()),
             timings: true,
+            metrics: None,
+            trace_content: false,
             record: false,
             busy: Arc::default(),
         }))
@@ -214,6 +220,16 @@ impl<S: State> Runner<S> {
         self.change(|inner| inner.timings = on)
     }
 
+    /// Counts what happens in turns.
+    pub fn metrics(self, metrics: impl Metrics) -> Self {
+        self.change(|inner| inner.metrics = Some(Arc::new(metrics)))
+    }
+
+    /// Whether spans hold texts of errors, which may repeat what people and models said (default no).
+    pub fn trace_content(self, on: bool) -> Self {
+        self.change(|inner| inner.trace_content = on)
+    }
+
     /// Replaces clock, ids, spawning or the seed of jitter.
     pub fn seams(self, seams: Seams) -> Self {
         self.change(|inner| inner.seams = seams)
@@ -266,6 +282,14 @@ impl<S: State> Runner<S> {
 
     pub(crate) fn turn_deadline(&self) -> Option<Duration> {
         self.0.deadline
+    }
+
+    pub(crate) fn metrics_ref(&self) -> Option<&Arc<dyn Metrics>> {
+        self.0.metrics.as_ref()
+    }
+
+    pub(crate) fn spans(&self) -> Spans {
+        Spans::new(self.0.trace_content)
     }
 
     /// The limits and the cache of one turn, if it needs any.

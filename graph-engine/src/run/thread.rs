@@ -1,6 +1,7 @@
 //! One conversation: it runs turns, and remembers them when the runner has a store.
 
 use std::fmt;
+use std::future::Future;
 
 use super::runner::Runner;
 use super::stream::EventReader;
@@ -10,11 +11,13 @@ use crate::driver::StreamOptions;
 use crate::error::StoreError;
 use crate::machine::{Machine, Start};
 use crate::name::Name;
+use crate::panic::no_panic;
 use crate::reply::Reply;
 use crate::run_error::RunError;
 use crate::state::State;
 use crate::store::{CheckpointInfo, Filter, Place, Stored, Tags};
-use crate::task::{Snap, TurnContext};
+use crate::task::{Move, Snap, TurnContext};
+use crate::task_id::TaskId;
 
 /// One conversation of a graph.
 ///
@@ -55,12 +58,61 @@ pub struct ThreadState<S> {
     pub checkpoint: Option<CheckpointId>,
     /// The nodes that would run next; empty when the last turn is over.
     pub next: Vec<Name>,
+    /// What tasks of the unfinished super-step have done already. It is not in the state yet; `proceed` merges it and
+    /// runs only the others.
+    pub finished: Vec<FinishedTask>,
     /// The replies of the last turn.
     pub replies: Vec<Reply>,
     /// The thread was completed by a `finish`.
     pub completed: bool,
     /// Super-steps since the thread began.
     pub step: u64,
+}
+
+/// A task that has finished while its super-step has not.
+///
+/// ```
+/// use graph_engine::{Graph, MemoryStore, Move, NodeError, START, State};
+///
+/// #[derive(State, Clone, Default)]
+/// struct Trip {
+///     city: String,
+/// }
+///
+/// async fn find() -> TripUpdate {
+///     Trip::update().city("Oslo")
+/// }
+///
+/// async fn book() -> Result<(), NodeError> {
+///     Err(NodeError::fatal("no room"))
+/// }
+///
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// let graph = Graph::<Trip>::builder("trip")
+///     .node("find", find)
+///     .node("book", book)
+///     .edge(START, "find")
+///     .edge(START, "book")
+///     .compile()
+///     .unwrap();
+/// let thread = graph.runner().store(MemoryStore::new()).thread("guest-7");
+/// thread.run(Trip::update()).await.unwrap_err();
+/// let state = thread.state().await.unwrap();
+/// assert_eq!((state.state.city.as_str(), &state.next[..]), ("", &["book".into()][..]));
+/// assert_eq!((&*state.finished[0].node, &state.finished[0].wrote[..]), ("find", &["city".into()][..]));
+/// # });
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct FinishedTask {
+    /// The node.
+    pub node: Name,
+    /// The task.
+    pub task: TaskId,
+    /// The fields that it writes.
+    pub wrote: Vec<Name>,
+    /// Where it goes.
+    pub next: Move,
 }
 
 impl<S: State> Thread<S> {
@@ -162,11 +214,20 @@ impl<S: State> Thread<S> {
         let Some(store) = self.runner.checkpoints() else {
             return Err(RunError::NoStore { thread: self.id.clone(), operation: "state" });
         };
-        let stored = store.load(&self.place(), checkpoint).await.map_err(|cause| self.store_error(cause))?;
-        if let (None, Some(id)) = (&stored, checkpoint) {
-            return Err(RunError::UnknownCheckpoint { thread: self.id.clone(), id });
-        }
-        self.restored(stored)
+        self.guarded(async {
+            let stored = store.load(&self.place(), checkpoint).await.map_err(|cause| self.store_error(cause))?;
+            if let (None, Some(id)) = (&stored, checkpoint) {
+                return Err(RunError::UnknownCheckpoint { thread: self.id.clone(), id });
+            }
+            self.restored(stored)
+        })
+        .await
+    }
+
+    /// A store and a state's serialisers are the user's: a panic in one is an error.
+    async fn guarded<T>(&self, work: impl Future<Output = Result<T, RunError>>) -> Result<T, RunError> {
+        let panicked = |what| Err(RunError::Panicked { thread: self.id.clone(), step: 0, what });
+        no_panic(work).await.unwrap_or_else(panicked)
     }
 
     fn restored(&self, stored: Option<Stored>) -> Result<ThreadState<S>, RunError> {
@@ -176,10 +237,25 @@ impl<S: State> Thread<S> {
         if let Some(stored) = stored {
             machine.restore(stored)?;
         }
+        let fields = machine.snapshot().state.fields();
+        let finished = machine.finished().map(|(node, task, outcome)| FinishedTask {
+            node: node.clone(),
+            task,
+            wrote: machine
+                .snapshot()
+                .state
+                .written(&outcome.update)
+                .iter()
+                .map(|at| (&*fields[at].name).into())
+                .collect(),
+            next: outcome.to_move(),
+        });
+        let finished = finished.collect();
         Ok(ThreadState {
             state: Snap::shared(machine.snapshot().clone()),
             checkpoint: machine.head(),
             next: machine.pending(),
+            finished,
             replies: machine.frontier().replies.clone(),
             completed: machine.frontier().completed,
             step: machine.step(),
@@ -194,7 +270,7 @@ impl<S: State> Thread<S> {
         let Some(store) = self.runner.checkpoints() else {
             return Err(RunError::NoStore { thread: self.id.clone(), operation: "history" });
         };
-        store.list(&self.place(), filter).await.map_err(|cause| self.store_error(cause))
+        self.guarded(async { store.list(&self.place(), filter).await.map_err(|cause| self.store_error(cause)) }).await
     }
 
     /// Deletes everything stored of the thread; `false` if there was nothing.
@@ -206,7 +282,7 @@ impl<S: State> Thread<S> {
             return Err(RunError::NoStore { thread: self.id.clone(), operation: "delete" });
         };
         let _lease = self.runner.lease(&self.id, None)?;
-        store.delete(&self.id).await.map_err(|cause| self.store_error(cause))
+        self.guarded(async { store.delete(&self.id).await.map_err(|cause| self.store_error(cause)) }).await
     }
 }
 

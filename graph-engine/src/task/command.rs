@@ -71,6 +71,23 @@ impl Goto {
         })
     }
 
+    /// The word for the move.
+    pub(crate) fn word(&self) -> &'static str {
+        match self {
+            Self::Declared => "declared",
+            Self::Go(_) => "go",
+            Self::Rare(rare) => match &**rare {
+                Rare::Many(hops, _) if hops.iter().all(|hop| hop.send.is_none()) => "go",
+                Rare::Many(..) => "fan_out",
+                Rare::Rescue(_) => "error",
+                Rare::Stay(_) => "stay",
+                Rare::Direct(_) => "direct",
+                Rare::Finish(_) => "finish",
+                Rare::Invalid(_) => "invalid",
+            },
+        }
+    }
+
     /// The move as users see it.
     pub(crate) fn to_move(&self) -> Move {
         match self {

@@ -118,14 +118,7 @@ impl Shuffled {
         context.resources = runner.resources().clone();
         let turn = Arc::new(context);
         let mut run = Run {
-            bench: Bench {
-                graph,
-                turn: turn.clone(),
-                seams: runner.seams_ref().clone(),
-                live: None,
-                guards: runner.guards(),
-                measure: false,
-            },
+            bench: Bench::new(graph, turn.clone(), runner.seams_ref().clone(), runner.guards()),
             runner,
             store: MemoryStore::new(),
             place: Place::thread("shuffled"),

@@ -81,14 +81,7 @@ impl<S: State> Stepper<S> {
         let mut options = runner.options();
         options.durable = false;
         let mut machine = Machine::new(graph.clone(), options, turn.clone(), Tags::new().into());
-        let bench = Bench {
-            graph,
-            turn,
-            seams: runner.seams_ref().clone(),
-            live: None,
-            guards: runner.guards(),
-            measure: false,
-        };
+        let bench = Bench::new(graph, turn, runner.seams_ref().clone(), runner.guards());
         let ask = Some(stopped(machine.next(Answer::Start(Start::Input(input))))?);
         Ok(Self { machine, bench, ask })
     }

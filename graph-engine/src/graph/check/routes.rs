@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use super::{ArcKind, Plan};
 use crate::diagnostic::{Diagnostic, Lint};
 use crate::graph::builder::Builder;
+use crate::graph::compile::transient_fields;
 use crate::name::Name;
-use crate::state::{FieldSet, State};
+use crate::state::State;
 use crate::task::{END, START};
 
 /// A name for people.
@@ -82,9 +83,7 @@ impl Plan {
             let help = "remove `stay` from its route";
             found.push(Diagnostic::new(Lint::ConflictingRoutes, [START], message).help(help));
         }
-        let fields = builder.initial.fields();
-        let transient = fields.iter().enumerate().filter(|(_, field)| field.transient);
-        let transient = transient.fold(FieldSet::EMPTY, |set, (index, _)| set | FieldSet::of(index));
+        let (fields, transient) = (builder.initial.fields(), transient_fields(&builder.initial));
         for router in &builder.routers {
             for field in router.reads.and(transient).iter() {
                 let name = &fields[field].name;
