@@ -1,0 +1,201 @@
+//! A panic at each place where the engine calls its user: it never leaves the turn as a panic, the error says what
+//! panicked, what siblings finished is kept, the thread is free and ends like an undisturbed one. Each with one task
+//! in place, with joined and with spawned tasks.
+
+#[path = "reliability_panics/hooked.rs"]
+mod hooked;
+
+use std::future::{Future, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::task::Poll;
+
+use behaviour_tests::{Runs, TestStore};
+use futures_util::StreamExt;
+use graph_engine::{Mode, Parallel, StreamOptions, Thread, Turn, TurnEnd, TurnError};
+use hooked::{Hooked, HookedStore, HookedUpdate, arm, disarm, graph};
+
+const MODES: [(&str, bool, Parallel); 3] = [
+    ("one task in place", false, Parallel::Spawned),
+    ("joined", true, Parallel::Joined),
+    ("spawned", true, Parallel::Spawned),
+];
+
+/// The text of a panic that came out.
+async fn catch<T>(future: impl Future<Output = T>) -> Result<T, String> {
+    let mut future = pin!(future);
+    poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
+        Ok(Poll::Pending) => Poll::Pending,
+        Ok(Poll::Ready(output)) => Poll::Ready(Ok(output)),
+        Err(panic) => Poll::Ready(Err(panic.downcast_ref::<String>().cloned().unwrap_or_default())),
+    })
+    .await
+}
+
+/// Drives a turn; a reader of everything listens beside it if one shall.
+async fn drive(mut turn: Turn<Hooked>, read: bool) -> Result<Result<TurnEnd<Hooked>, TurnError>, String> {
+    if !read {
+        return catch(turn.into_future()).await;
+    }
+    let modes = [Mode::Nodes, Mode::Updates, Mode::State, Mode::Custom, Mode::Checkpoints];
+    let reader = turn.reader(StreamOptions::default().modes(modes));
+    let (ended, _) = futures_util::future::join(catch(turn.into_future()), reader.count()).await;
+    ended
+}
+
+fn input() -> HookedUpdate {
+    Hooked::update().log(["in".to_owned()]).note(hooked::Loud("hello".into())).total(1)
+}
+
+/// How a thread stands before the hook is armed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Before {
+    /// It has never run.
+    Nothing,
+    /// It has made a turn.
+    ATurn,
+    /// It was stopped by the limit of super-steps, with a sent task pending.
+    HalfATurn,
+}
+
+/// Ends the thread, from wherever it stands; `turns` were begun in sum.
+async fn finish(thread: &Thread<Hooked>, turns: usize) -> Vec<String> {
+    let at = thread.state().await.unwrap();
+    let begun = at.state.log.iter().filter(|text| *text == "in").count();
+    if begun < turns {
+        thread.run(input()).await.unwrap();
+    } else if !at.next.is_empty() {
+        thread.proceed().await.unwrap();
+    }
+    thread.state().await.unwrap().state.log.clone()
+}
+
+/// Arms every call of a hook, one after the other, and says what was wrong. `reruns` is how often a sibling may run
+/// again.
+async fn faults(hook: &'static str, read: bool, reruns: usize) -> Vec<String> {
+    let (mut faults, mut went_off) = (Vec::new(), 0);
+    for (mode, sibling, parallel) in MODES {
+        for before in [Before::Nothing, Before::ATurn, Before::HalfATurn] {
+            for behind in 0.. {
+                let at = format!("{mode}, {before:?}, call {behind}");
+                let runs = Runs::new();
+                let runner = graph(&runs, sibling).runner().parallel(parallel).store(HookedStore(TestStore::lasting()));
+                let thread = runner.thread("t");
+                match before {
+                    Before::Nothing => {}
+                    Before::ATurn => drop(thread.run(input()).await.unwrap()),
+                    Before::HalfATurn => {
+                        drop(runner.clone().step_limit(1).thread("t").run(input()).await.unwrap_err());
+                    }
+                }
+                let half = before == Before::HalfATurn;
+                let turns = if before == Before::ATurn { 2 } else { 1 };
+                let turn = if half { thread.proceed() } else { thread.run(input()) };
+                arm(hook, behind);
+                let ended = drive(turn, read).await;
+                if !disarm() {
+                    break;
+                }
+                went_off += 1;
+                match ended {
+                    Err(panic) => faults.push(format!("{at}: the panic came out of the turn: {panic}")),
+                    Ok(Ok(_)) => faults.push(format!("{at}: the turn ended as if nothing had happened")),
+                    Ok(Err(error)) if error.to_string().contains(&format!("panicked: {hook} went off")) => {}
+                    Ok(Err(error)) => faults.push(format!("{at}: the error doesn't say what panicked: {error}")),
+                }
+                // The thread is free, and nothing is poisoned.
+                let one: &[&str] = if sibling { &["in", "sibling", "work"] } else { &["in", "work"] };
+                match catch(finish(&thread, turns)).await {
+                    Err(panic) => faults.push(format!("{at}: the thread is not usable afterwards: {panic}")),
+                    Ok(log) if log == one.repeat(turns) => {}
+                    Ok(log) => faults.push(format!("{at}: it ended with {log:?}")),
+                }
+                let ran = runs.count("sibling");
+                if ran > turns + reruns {
+                    faults.push(format!("{at}: the sibling ran {ran} times in {turns} turns"));
+                }
+            }
+        }
+    }
+    assert!(went_off >= 3, "{hook} went off {went_off} times");
+    faults
+}
+
+const NONE: [&str; 0] = [];
+
+async fn is_an_error(hook: &'static str, reruns: usize) {
+    assert_eq!(faults(hook, false, reruns).await, NONE, "without a reader");
+    assert_eq!(faults(hook, true, reruns).await, NONE, "with a reader");
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_an_armed_hook_the_turn_ends_well() {
+    for (mode, sibling, parallel) in MODES {
+        for read in [false, true] {
+            let runs = Runs::new();
+            let runner = graph(&runs, sibling).runner().parallel(parallel).store(HookedStore(TestStore::lasting()));
+            let end = drive(runner.thread("t").run(input()), read).await.unwrap().unwrap();
+            assert_eq!(end.state.total, 2, "{mode}");
+            assert_eq!(end.reply_as::<String>().unwrap().unwrap(), "the Serialize of a reply", "{mode}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_panicking_node_is_an_error_of_the_turn() {
+    is_an_error("a node", 0).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_panicking_extractor_is_an_error_of_the_turn() {
+    is_an_error("an extractor", 0).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_panicking_deserialize_of_a_payload_is_an_error_of_the_turn() {
+    is_an_error("the Deserialize of a payload", 0).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_panicking_retry_predicate_is_an_error_of_the_turn() {
+    is_an_error("a retry predicate", 0).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_panicking_reducer_is_an_error_of_the_turn() {
+    // Nothing of the step is applied, so the step is run again.
+    is_an_error("a reducer", 1).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_panicking_router_is_an_error_of_the_turn() {
+    is_an_error("a router", 0).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_panicking_serialize_of_a_reply_is_an_error_of_the_turn() {
+    is_an_error("the Serialize of a reply", 0).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_panicking_serialize_of_an_event_is_an_error_of_a_turn_that_somebody_reads() {
+    assert_eq!(faults("the Serialize of an event", true, 0).await, NONE);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reader_that_is_dropped_at_any_event_changes_nothing() {
+    for (mode, sibling, parallel) in MODES {
+        for events in 0..12 {
+            let runner = graph(&Runs::new(), sibling).runner().parallel(parallel);
+            let mut turn = runner.store(HookedStore(TestStore::lasting())).thread("t").run(input());
+            let mut reader = turn.reader(StreamOptions::default().buffer(1));
+            let read = async move {
+                for _ in 0..events {
+                    reader.next().await;
+                }
+            };
+            let (ended, ()) = futures_util::future::join(turn.into_future(), read).await;
+            assert_eq!(ended.unwrap().state.total, 2, "{mode}, {events} events");
+        }
+    }
+}
