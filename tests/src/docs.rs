@@ -9,3 +9,13 @@ pub struct Readme;
 #[doc = include_str!("../../docs/guide/testing.md")]
 #[derive(Debug)]
 pub struct TestingGuide;
+
+/// The guide to policies.
+#[doc = include_str!("../../docs/guide/policies.md")]
+#[derive(Debug)]
+pub struct PoliciesGuide;
+
+/// The guide to watching a turn.
+#[doc = include_str!("../../docs/guide/watching.md")]
+#[derive(Debug)]
+pub struct WatchingGuide;
