@@ -45,8 +45,7 @@ async fn updates_of_one_step_come_as_tasks_finish_and_states_once_a_step_in_the_
     for parallel in [Parallel::Joined, Parallel::Spawned] {
         let runner = three_workers().runner().parallel(parallel);
         let events = read(runner.thread("t").run(Trip::update()), Mode::Updates).await;
-        let expected = ["w2", "w1", "w0", "end"]
-            .map(|name| format!("{name}: {{\"log\":{{\"items\":[\"{name}\"],\"overwrite\":false}}}}"));
+        let expected = ["w2", "w1", "w0", "end"].map(|name| format!("{name}: {{\"log\":[\"{name}\"]}}"));
         assert_eq!(updates(&events), expected);
         let events = read(runner.thread("t").run(Trip::update()), Mode::State).await;
         let states: Vec<Vec<String>> = events

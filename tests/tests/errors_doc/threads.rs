@@ -2,7 +2,7 @@
 
 use futures_util::future::join;
 use graph_engine::{
-    CheckpointId, Filter, Graph, In, MemoryStore, Next, Res, Route, RunError, Runner, START, State, StoreError,
+    CheckpointId, Filter, Graph, In, MemoryStore, Metrics, Next, Res, Route, RunError, Runner, START, State, StoreError,
 };
 
 use crate::doc::{Entry, Section};
@@ -61,6 +61,7 @@ pub(crate) async fn section() -> Section {
     let needy = runner(trip().node("search", search).edge(START, "search"));
     let dear = runner(trip().node("price", writes(|| Trip::update().price(f64::INFINITY))).edge(START, "price"));
 
+    let panicking = runner(trip().node("explore", rest).edge(START, "explore")).metrics(Panicking);
     let sending = runner(trip().node("explore", send).node("quote", quote).edge(START, "explore"));
 
     let entries = vec![
@@ -103,6 +104,11 @@ pub(crate) async fn section() -> Section {
                 run(&resting().store(Fake::broken(|| StoreError::corrupt("guest-7", "row 3 is cut off")))).await,
                 run(&resting().store(Fake::broken(|| StoreError::unavailable("connection refused")))).await,
             ],
+        ),
+        turn(
+            "Your own code, called by the engine: a field's `Serialize`, a `Clone` or `Default` of the state, a \
+             checkpoint store. Mend it; of the turn nothing is kept but the last checkpoint.",
+            [run(&resting().store(Fake::broken(|| panic!("no connection")))).await, run(&panicking).await],
         ),
         run_error(
             "A defect of the engine, or the runtime was shut down under a streamed turn.",
@@ -158,4 +164,13 @@ async fn changed() -> Vec<String> {
     let new = Graph::<Bare>::builder("trip").node("ask", rest).node("look", rest).node("read", rest);
     let new = new.edge(START, "ask").edge(START, "look").edge("look", "read");
     runner(new).store(store).thread("guest-7").proceed().await.expect("it goes on").report.warnings
+}
+
+/// Metrics that break their contract.
+struct Panicking;
+
+impl Metrics for Panicking {
+    fn super_step(&self, _: &str, _: u64) {
+        panic!("no gauge");
+    }
 }
