@@ -207,6 +207,8 @@ pub enum RunError {
         sent: usize,
         /// The limit.
         limit: usize,
+        /// START would send them, so nothing of the input was kept.
+        entering: bool,
     },
     /// The state would be larger than it may be; it was not stored.
     #[error(
@@ -332,7 +334,7 @@ pub enum RunError {
     /// Something of the user's panicked outside of a node: a field's serialiser, a `Clone` or `Default` of the state, a
     /// store.
     #[error(
-        "thread `{thread}`, super-step {step}: outside of a node it panicked: {what}; the last checkpoint is intact"
+        "thread `{thread}`, super-step {step}: code of yours was called outside of a node, and it panicked: {what}"
     )]
     Panicked {
         /// The thread.
@@ -393,6 +395,7 @@ impl RunError {
             Self::Merge { .. } | Self::Panicked { .. } => "`proceed` runs the step again from the last checkpoint",
             Self::StepLimit { .. } | Self::StayLimit { .. } => "`proceed` goes on with a new count",
             Self::Deadline { .. } => "`proceed` goes on with a new deadline",
+            Self::FanOutLimit { entering: true, .. } => return Some("nothing of the input was kept"),
             Self::FanOutLimit { .. } => "the step's updates are kept, `proceed` routes again",
             _ => return None,
         };

@@ -135,6 +135,9 @@ impl Idle {
         if beats != self.beats {
             (self.beats, *timer) = (beats, sleep(*limit));
         }
+        if pulse.is_emitting() {
+            return Poll::Pending;
+        }
         timer.as_mut().poll(cx).map(|()| {
             let text =
                 format!("it was silent for {limit:?}; emit, call `Ctx::heartbeat`, or raise `.idle_timeout(..)`");

@@ -13,7 +13,7 @@ use serde_json::Value;
 use tracing::{Instrument, Span};
 
 use super::event::{EventKind, Mode};
-use super::guard::{Guards, Kept};
+use super::guard::{Guards, Made};
 use super::hub::{Hub, Origin};
 use super::live::Live;
 use super::metrics::{AttemptEnd, Metrics};
@@ -171,7 +171,7 @@ impl<S: State> Bench<S> {
             TaskOutcome::Done(outcome) => {
                 drop(places);
                 if let Some(key) = key {
-                    guards.put(graph, key, Kept { node, state: &shared.state, outcome }, now()).await;
+                    guards.note(graph, key, Made { id, node, state: &shared.state, outcome }, now());
                 }
             }
             TaskOutcome::Cached(_) | TaskOutcome::Cancelled { .. } => {}

@@ -6,8 +6,11 @@ use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use super::execute::caught;
+use crate::error::NodeError;
 use crate::graph::Inner;
 use crate::machine::{decode_outcome, encode_outcome, fault};
+use crate::panic::no_panic;
 use crate::state::State;
 use crate::store::{CacheKey, NodeCache};
 use crate::task::{Cancel, NodeIx, Outcome, Task};
@@ -23,6 +26,8 @@ pub(crate) struct Guards {
     /// Places of tasks that wait for their next attempt.
     kept: Mutex<BTreeMap<TaskId, Places>>,
     cache: Arc<dyn NodeCache>,
+    /// Results of the super-step at hand: no task of it may find them, or it would depend on who finishes first.
+    results: Mutex<Vec<(TaskId, NewResult)>>,
     warnings: Mutex<Vec<String>>,
 }
 
@@ -35,6 +40,7 @@ impl Guards {
             turn: turn.map(limit),
             kept: Mutex::default(),
             cache,
+            results: Mutex::default(),
             warnings: Mutex::default(),
         }
     }
@@ -73,33 +79,41 @@ impl Guards {
         let Some(policy) = &graph.at(task.node).policy.cache else { return Err(None) };
         let node = graph.name_of(task.node).clone();
         // A key that can't be made is reported and the node runs: it will say itself what is wrong with its payload.
-        let key = match super::execute::caught(|| policy.key(task)) {
+        let key = match caught(|| policy.key(task)) {
             Ok(key) => CacheKey { graph: graph.name.clone(), node, key },
             Err(error) => {
                 self.warn(format!("the cache key of `{node}` can't be made: {error}; the node was run"));
                 return Err(None);
             }
         };
-        match self.cache.get(&key, now).await {
-            Ok(None) => Err(Some(key)),
-            Ok(Some(bytes)) => match decode_outcome(task.state(), &bytes) {
-                Ok(outcome) => Ok(outcome),
-                Err(why) => {
-                    let node = &key.node;
-                    self.warn(format!("the cached result of `{node}` can't be read: {why}; the node was run"));
-                    Err(Some(key))
-                }
-            },
-            Err(error) => {
+        let bytes = match no_panic(self.cache.get(&key, now)).await {
+            Ok(Ok(None)) => return Err(Some(key)),
+            Ok(Ok(Some(bytes))) => bytes,
+            Ok(Err(error)) => {
                 self.warn(format!("the cache failed: {error}; `{}` was run", key.node));
-                Err(None)
+                return Err(None);
             }
-        }
+            Err(panic) => {
+                self.warn(format!("the cache panicked: {panic}; `{}` was run", key.node));
+                return Err(None);
+            }
+        };
+        let read = caught(|| decode_outcome(task.state(), &bytes).map_err(NodeError::fatal));
+        let why = match read {
+            // What an older graph kept may lead where this one doesn't.
+            Ok(outcome) => match fault(graph, task.state(), task.node, &outcome) {
+                None => return Ok(outcome),
+                Some(why) => why,
+            },
+            Err(error) => error.to_string(),
+        };
+        self.warn(format!("the cached result of `{}` can't be used: {why}; the node was run", key.node));
+        Err(Some(key))
     }
 
-    /// Keeps a result for later tasks with the same key.
-    pub(super) async fn put<S: State>(&self, graph: &Inner<S>, key: CacheKey, kept: Kept<'_, S>, now: Duration) {
-        let Kept { node, state, outcome } = kept;
+    /// Notes a result for tasks with the same key in later super-steps.
+    pub(super) fn note<S: State>(&self, graph: &Inner<S>, key: CacheKey, made: Made<'_, S>, now: Duration) {
+        let Made { id, node, state, outcome } = made;
         if fault(graph, state, node, outcome).is_some() {
             return;
         }
@@ -109,11 +123,25 @@ impl Guards {
                 .warn(format!("the result of `{node}` was not cached: it writes `{field}`, which is never stored"));
         }
         let ttl = graph.at(node).policy.cache.as_ref().and_then(|cache| cache.time_to_live());
-        let kept = match encode_outcome(state, outcome) {
-            Ok(bytes) => self.cache.put(&key, bytes, ttl, now).await.map_err(|error| error.to_string()),
-            Err(error) => Err(error.to_string()),
-        };
-        if let Err(why) = kept {
+        match caught(|| encode_outcome(state, outcome).map_err(|error| NodeError::fatal(error.to_string()))) {
+            Ok(bytes) => {
+                let mut results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
+                results.push((id, NewResult { key, bytes, ttl, now }));
+            }
+            Err(why) => self.warn(format!("the result of `{}` was not cached: {why}", key.node)),
+        }
+    }
+
+    /// Keeps the results of a super-step; of two with one key that of the later task.
+    pub(super) async fn keep_results(&self) {
+        let mut results = std::mem::take(&mut *self.results.lock().unwrap_or_else(PoisonError::into_inner));
+        results.sort_by_key(|(id, _)| *id);
+        for (_, NewResult { key, bytes, ttl, now }) in results {
+            let why = match no_panic(self.cache.put(&key, bytes, ttl, now)).await {
+                Ok(Ok(())) => continue,
+                Ok(Err(error)) => error.to_string(),
+                Err(panic) => format!("the cache panicked: {panic}"),
+            };
             self.warn(format!("the result of `{}` was not cached: {why}", key.node));
         }
     }
@@ -133,8 +161,18 @@ impl Guards {
     }
 }
 
-/// A result to be kept.
-pub(super) struct Kept<'a, S: State> {
+/// A result that is kept once its super-step is over.
+struct NewResult {
+    key: CacheKey,
+    bytes: Vec<u8>,
+    ttl: Option<Duration>,
+    /// When it was made.
+    now: Duration,
+}
+
+/// A result that may be kept.
+pub(super) struct Made<'a, S: State> {
+    pub(super) id: TaskId,
     pub(super) node: NodeIx,
     pub(super) state: &'a S,
     pub(super) outcome: &'a Outcome<S>,

@@ -22,11 +22,7 @@ impl<S: State> Machine<S> {
             }
         };
         self.frontier.pass += 1;
-        if let Some(sent) = chosen.as_ref().map(sends).filter(|sent| *sent > self.options.fan_out_limit) {
-            let limit = self.options.fan_out_limit;
-            let cause = format!("it sends {sent} tasks at once, but at most {limit} may be").into();
-            return Err(RunError::Entry { thread: self.thread(), cause });
-        }
+        self.check_width(chosen.as_ref().map_or(0, sends), true)?;
         self.frontier.enter(self.graph.inner(), self.step, chosen);
         Ok(())
     }
@@ -56,15 +52,15 @@ impl<S: State> Machine<S> {
                 self.count_stay(rank)?;
             }
         }
-        self.check_width(sent)
+        self.check_width(sent, false)
     }
 
-    fn check_width(&self, sent: usize) -> Result<(), RunError> {
+    fn check_width(&self, sent: usize, entering: bool) -> Result<(), RunError> {
         let limit = self.options.fan_out_limit;
         if sent <= limit {
             return Ok(());
         }
-        Err(RunError::FanOutLimit { thread: self.thread(), step: self.step, sent, limit })
+        Err(RunError::FanOutLimit { thread: self.thread(), step: self.step, sent, limit, entering })
     }
 
     fn router_error(&self, node: NodeIx, cause: BoxError) -> RunError {

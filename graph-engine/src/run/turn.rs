@@ -5,7 +5,7 @@ use std::future::{Future, IntoFuture, poll_fn};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::task::Context;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::sync::mpsc;
@@ -198,7 +198,8 @@ struct Signals {
 }
 
 impl Signals {
-    fn poll(&mut self, cx: &mut Context<'_>) {
+    /// Whether something has happened.
+    fn poll(&mut self, cx: &mut Context<'_>) -> bool {
         fn is_ready(signal: &mut Option<BoxFuture>, cx: &mut Context<'_>) -> bool {
             let ready = signal.as_mut().is_some_and(|signal| signal.as_mut().poll(cx).is_ready());
             if ready {
@@ -206,15 +207,19 @@ impl Signals {
             }
             ready
         }
-        if is_ready(&mut self.drain_on, cx) {
+        let drained = is_ready(&mut self.drain_on, cx);
+        if drained {
             self.drain.store(true, Ordering::Release);
         }
-        if is_ready(&mut self.cancel_on, cx) {
+        let cancelled = is_ready(&mut self.cancel_on, cx);
+        if cancelled {
             self.cancel.stop(Cause::Asked);
         }
-        if is_ready(&mut self.deadline, cx) {
+        let late = is_ready(&mut self.deadline, cx);
+        if late {
             self.cancel.stop(Cause::Deadline);
         }
+        drained || cancelled || late
     }
 }
 
@@ -239,8 +244,11 @@ impl<S: State> IntoFuture for Turn<S> {
             // The time begins when the turn does.
             signals.deadline = deadline.map(|(clock, after)| clock.sleep(after));
             let ended = poll_fn(|cx| {
-                signals.poll(cx);
-                turn.as_mut().poll(cx)
+                // A turn that ends at the moment of a signal has ended before it.
+                match turn.as_mut().poll(cx) {
+                    Poll::Pending if signals.poll(cx) => turn.as_mut().poll(cx),
+                    polled => polled,
+                }
             })
             .await;
             drop(guard);

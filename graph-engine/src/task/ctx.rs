@@ -175,7 +175,6 @@ impl Ctx {
         }
         let value = to_json(event).map_err(|e| NodeError::fatal(format!("the event can't be written as JSON: {e}")))?;
         self.send(EmittedKind::Custom(value)).await;
-        self.heartbeat();
         Ok(())
     }
 
@@ -184,7 +183,6 @@ impl Ctx {
         self.heartbeat();
         if self.is_open() {
             self.send(EmittedKind::Token(text.into())).await;
-            self.heartbeat();
         }
     }
 
@@ -194,6 +192,8 @@ impl Ctx {
 
     async fn send(&self, kind: EmittedKind) {
         if let Some(sink) = self.turn.sink() {
+            // While a slow reader is waited for, the node is not silent of its own accord.
+            let _emitting = self.pulse.as_deref().map(Pulse::emitting);
             let index = match &self.emitted {
                 Some(emitted) => emitted.fetch_add(1, Ordering::Relaxed),
                 None => sink.late_index(),
