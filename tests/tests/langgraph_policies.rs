@@ -8,8 +8,8 @@ use behaviour_tests::{BoxNode, Runs, TestStore, Trip, TripUpdate, after, note};
 use expect_test::expect;
 use graph_engine::testing::run_logged;
 use graph_engine::{
-    Builder, Cache, Command, Ctx, FailedTask, FaultKind, Graph, In, MemoryCache, MemoryStore, Next,
-    NodeDefaults, NodeError, NodeExt, Retry, Route, RunError, START, Snap, Status,
+    Builder, Cache, Command, Ctx, FailedTask, FaultKind, Graph, In, MemoryCache, MemoryStore, Next, NodeDefaults,
+    NodeError, NodeExt, Retry, Route, RunError, START, Snap, Status,
 };
 use tokio::time::{Instant, sleep};
 
@@ -265,7 +265,8 @@ async fn what_an_error_route_was_given_survives_a_crash() {
         .compile()
         .unwrap();
     let store = TestStore::lasting();
-    let dropped = tokio::time::timeout(SECOND, graph.runner().store(store.clone()).thread("t").run(Trip::update()).into_future());
+    let dropped =
+        tokio::time::timeout(SECOND, graph.runner().store(store.clone()).thread("t").run(Trip::update()).into_future());
     assert!(dropped.await.is_err(), "the process ends while the handler runs");
     let thread = graph.runner().store(store).thread("t");
     assert_eq!(thread.state().await.unwrap().next, ["handler"]);

@@ -162,7 +162,8 @@ async fn ten_thousand_sends_pass_when_nobody_says_otherwise_and_one_more_does_no
 
 #[tokio::test]
 async fn the_entry_of_a_graph_may_send_as_many_tasks_and_no_more() {
-    let spread = |sent: u32| graph().node("each", each).route(START, move |_: &Trip| Next::fan_out((0..sent).map(Each::Each)));
+    let spread =
+        |sent: u32| graph().node("each", each).route(START, move |_: &Trip| Next::fan_out((0..sent).map(Each::Each)));
     let limited = |sent: u32| stored(spread(sent), |runner| runner.fan_out_limit(5));
     assert_eq!(limited(5).run(Trip::update()).await.unwrap().state.log.len(), 5);
     let thread = limited(6);

@@ -10,9 +10,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::task::Poll;
 
-use behaviour_tests::{Runs, TestStore};
+use behaviour_tests::{Runs, TestStore, Trip, TripUpdate, note};
 use futures_util::StreamExt;
-use graph_engine::{Mode, Parallel, StreamOptions, Thread, Turn, TurnEnd, TurnError};
+use graph_engine::{
+    Builder, Cache, FaultKind, Graph, Mode, NodeExt, Parallel, START, StreamOptions, Thread, Turn, TurnEnd, TurnError,
+    blocking,
+};
 use hooked::{Hooked, HookedStore, HookedUpdate, arm, disarm, graph};
 
 const MODES: [(&str, bool, Parallel); 3] = [
@@ -198,4 +201,42 @@ async fn a_reader_that_is_dropped_at_any_event_changes_nothing() {
             assert_eq!(ended.unwrap().state.total, 2, "{mode}, {events} events");
         }
     }
+}
+
+fn trip() -> Builder<Trip> {
+    Graph::<Trip>::builder("g")
+}
+
+#[tokio::test]
+async fn a_panicking_check_of_the_input_refuses_it() {
+    let check = |_: &Trip, _: &TripUpdate| -> Result<(), String> { panic!("the check went off") };
+    let graph = trip().node("n", note("n")).edge(START, "n").check_input(check).compile().unwrap();
+    let thread = graph.runner().store(TestStore::new()).thread("t");
+    let error = catch(thread.run(Trip::update()).into_future()).await.unwrap().unwrap_err();
+    assert!(error.to_string().contains("panicked: the check went off"), "{error}");
+    assert_eq!(thread.state().await.unwrap().checkpoint, None);
+}
+
+#[tokio::test]
+async fn a_panicking_cache_key_is_a_warning_and_the_node_runs() {
+    let node = note("n").cache(Cache::by(|_: &Trip| -> u8 { panic!("the key went off") }));
+    let graph = trip().node("n", node).edge(START, "n").compile().unwrap();
+    let end = catch(graph.runner().thread("t").run(Trip::update()).into_future()).await.unwrap().unwrap();
+    assert_eq!(end.state.log, ["n"]);
+    assert_eq!(
+        end.report.warnings,
+        ["the cache key of `n` can't be made: it panicked: the key went off; the node was run"]
+    );
+}
+
+#[tokio::test]
+async fn a_panic_of_blocking_work_fails_its_task() {
+    let node = blocking(|| -> TripUpdate { panic!("the work went off") });
+    let graph = trip().node("n", node).edge(START, "n").compile().unwrap();
+    let error = catch(graph.runner().thread("t").run(Trip::update()).into_future()).await.unwrap().unwrap_err();
+    assert_eq!(
+        error.failures()[0].to_string(),
+        "`n` (task 0.0) failed after 1 attempt: it panicked: the work went off"
+    );
+    assert_eq!(error.failures()[0].kind, FaultKind::Panicked);
 }

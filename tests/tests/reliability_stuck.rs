@@ -8,7 +8,9 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use behaviour_tests::{Alive, Trip, TripUpdate, note};
-use graph_engine::{Builder, Ctx, FaultKind, Graph, MemoryStore, NodeExt, Parallel, START, StuckTask, TaskId, blocking};
+use graph_engine::{
+    Builder, Ctx, FaultKind, Graph, MemoryStore, NodeExt, Parallel, START, StuckTask, TaskId, blocking,
+};
 
 fn graph() -> Builder<Trip> {
     Graph::<Trip>::builder("g")
@@ -162,9 +164,8 @@ async fn other_turns_on_the_same_thread_go_on_beside_stuck_work() {
     // One worker thread: work that blocked it would stop everything.
     let gate = Gate::new();
     let runner = blocked(&gate, None).compile().unwrap().runner();
-    let stuck: Vec<_> = (0..8)
-        .map(|at| tokio::spawn(runner.thread(at.to_string()).run(Trip::update()).into_future()))
-        .collect();
+    let stuck: Vec<_> =
+        (0..8).map(|at| tokio::spawn(runner.thread(at.to_string()).run(Trip::update()).into_future())).collect();
     tokio::task::yield_now().await;
     let slowest = other_turns().await;
     assert!(slowest < Duration::from_secs(10), "the slowest took {slowest:?}");
@@ -194,6 +195,9 @@ async fn a_node_that_blocks_its_worker_is_told_to_be_made_blocking_and_stops_no_
     gate.open();
     let error = turn.await.unwrap().unwrap_err();
     let text = error.failures()[0].to_string();
-    assert!(text.contains("so longer than its timeout of 1ms") && text.contains("make it a node with `blocking(..)`"), "{text}");
+    assert!(
+        text.contains("so longer than its timeout of 1ms") && text.contains("make it a node with `blocking(..)`"),
+        "{text}"
+    );
     assert_eq!(error.failures()[0].kind, FaultKind::TimedOut);
 }
