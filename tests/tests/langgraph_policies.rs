@@ -64,7 +64,7 @@ async fn attempts_are_counted_over_all_retry_policies() {
 }
 
 /// Says something every 600 ms, so often.
-fn talks(times: u32, how: fn(Ctx) -> BoxNode<()>) -> impl Fn(Ctx) -> BoxNode<TripUpdate> + Clone {
+fn talks(times: u32, how: Sign) -> impl Fn(Ctx) -> BoxNode<TripUpdate> + Clone {
     move |ctx: Ctx| {
         Box::pin(async move {
             for _ in 0..times {
@@ -76,7 +76,10 @@ fn talks(times: u32, how: fn(Ctx) -> BoxNode<()>) -> impl Fn(Ctx) -> BoxNode<Tri
     }
 }
 
-const WAYS: [(&str, fn(Ctx) -> BoxNode<()>); 3] = [
+/// A sign of life.
+type Sign = fn(Ctx) -> BoxNode<()>;
+
+const WAYS: [(&str, Sign); 3] = [
     ("heartbeat", |ctx| {
         Box::pin(async move {
             ctx.heartbeat();
