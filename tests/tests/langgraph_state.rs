@@ -217,3 +217,39 @@ async fn a_value_that_a_node_changed_in_its_own_copy_is_not_in_the_state() {
     assert_eq!(end.state.log, ["in"]);
     assert_eq!(*seen.lock().unwrap(), [2, 2]);
 }
+
+#[tokio::test]
+async fn an_input_that_writes_more_than_it_may_is_refused_and_nothing_of_it_is_kept() {
+    let graph = Graph::<Trip>::builder("g")
+        .node("n", note("n"))
+        .edge(START, "n")
+        .input(Trip::CITY | Trip::LOG)
+        .compile()
+        .unwrap();
+    let thread = graph.runner().store(MemoryStore::new()).thread("t");
+    let error = thread.run(Trip::update().city("Oslo").total(1)).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "thread `t`: the input was refused: it writes field `total`, but the input of this graph may only write `city`, \
+         `log`; nothing of it was kept, correct it and send it again"
+    );
+    assert_eq!(thread.state().await.unwrap().checkpoint, None);
+    assert_eq!(thread.run(Trip::update().city("Oslo").log(texts(["in"]))).await.unwrap().state.log, ["in", "n"]);
+}
+
+#[tokio::test]
+async fn an_input_that_a_check_refuses_says_why_and_sees_the_state_before() {
+    let check = |trip: &Trip, input: &TripUpdate| match (&input.city, trip.city.is_empty()) {
+        (None, true) => Err("name a city first"),
+        _ => Ok(()),
+    };
+    let graph = Graph::<Trip>::builder("g").node("n", note("n")).edge(START, "n").check_input(check).compile().unwrap();
+    let thread = graph.runner().store(MemoryStore::new()).thread("t");
+    let error = thread.run(Trip::update().log(texts(["in"]))).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "thread `t`: the input was refused: name a city first; nothing of it was kept, correct it and send it again"
+    );
+    thread.run(Trip::update().city("Oslo")).await.unwrap();
+    assert_eq!(thread.run(Trip::update().log(texts(["in"]))).await.unwrap().state.log, ["n", "in", "n"]);
+}

@@ -10,9 +10,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::task::Poll;
 
-use behaviour_tests::{Runs, TestStore};
+use behaviour_tests::{Runs, TestStore, Trip, TripUpdate, note};
 use futures_util::StreamExt;
-use graph_engine::{Mode, Parallel, StreamOptions, Thread, Turn, TurnEnd, TurnError};
+use graph_engine::{
+    Builder, Cache, FailedTask, FaultKind, Filter, Graph, In, Mode, NodeExt, Parallel, RunError, START, StreamOptions,
+    Thread, Turn, TurnEnd, TurnError, blocking,
+};
 use hooked::{Hooked, HookedStore, HookedUpdate, arm, disarm, graph};
 
 const MODES: [(&str, bool, Parallel); 3] = [
@@ -198,4 +201,147 @@ async fn a_reader_that_is_dropped_at_any_event_changes_nothing() {
             assert_eq!(ended.unwrap().state.total, 2, "{mode}, {events} events");
         }
     }
+}
+
+fn trip() -> Builder<Trip> {
+    Graph::<Trip>::builder("g")
+}
+
+#[tokio::test]
+async fn a_panicking_check_of_the_input_refuses_it() {
+    let check = |_: &Trip, _: &TripUpdate| -> Result<(), String> { panic!("the check went off") };
+    let graph = trip().node("n", note("n")).edge(START, "n").check_input(check).compile().unwrap();
+    let thread = graph.runner().store(TestStore::new()).thread("t");
+    let error = catch(thread.run(Trip::update()).into_future()).await.unwrap().unwrap_err();
+    assert!(error.to_string().contains("panicked: the check went off"), "{error}");
+    assert_eq!(thread.state().await.unwrap().checkpoint, None);
+}
+
+#[tokio::test]
+async fn a_panicking_cache_key_is_a_warning_and_the_node_runs() {
+    let node = note("n").cache(Cache::by(|_: &Trip| -> u8 { panic!("the key went off") }));
+    let graph = trip().node("n", node).edge(START, "n").compile().unwrap();
+    let end = catch(graph.runner().thread("t").run(Trip::update()).into_future()).await.unwrap().unwrap();
+    assert_eq!(end.state.log, ["n"]);
+    assert_eq!(
+        end.report.warnings,
+        ["the cache key of `n` can't be made: it panicked: the key went off; the node was run"]
+    );
+}
+
+#[tokio::test]
+async fn a_panic_of_blocking_work_fails_its_task() {
+    let node = blocking(|| -> TripUpdate { panic!("the work went off") });
+    let graph = trip().node("n", node).edge(START, "n").compile().unwrap();
+    let error = catch(graph.runner().thread("t").run(Trip::update()).into_future()).await.unwrap().unwrap_err();
+    assert_eq!(
+        error.failures()[0].to_string(),
+        "`n` (task 0.0) failed after 1 attempt: it panicked: the work went off"
+    );
+    assert_eq!(error.failures()[0].kind, FaultKind::Panicked);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_panicking_serialize_of_a_field_is_an_error_of_the_turn() {
+    let hook = "the Serialize of a field";
+    assert_eq!(faults(hook, false, 1).await, NONE, "without a reader");
+    // An event whose update can't be written is told without it, and the turn goes on.
+    let mut read = faults(hook, true, 1).await;
+    read.retain(|fault| !fault.ends_with("the turn ended as if nothing had happened"));
+    assert_eq!(read, NONE, "with a reader");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_panicking_deserialize_of_a_field_is_an_error_of_the_turn() {
+    is_an_error("the Deserialize of a field", 1).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_panicking_serialize_of_a_payload_is_an_error_of_the_turn() {
+    is_an_error("the Serialize of a payload", 1).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_panicking_clone_of_the_state_is_an_error_of_the_turn() {
+    is_an_error("the Clone of the state", 1).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_panicking_default_of_a_transient_field_is_an_error_of_the_turn() {
+    is_an_error("the Default of a transient field", 1).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_panicking_commit_of_a_store_is_an_error_of_the_turn() {
+    is_an_error("`commit` of a store", 1).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_panicking_save_of_a_store_is_an_error_of_the_turn() {
+    is_an_error("`save` of a store", 1).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_panicking_load_of_a_store_is_an_error_of_the_turn() {
+    is_an_error("`load` of a store", 1).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_error_whose_text_panics_fails_its_task_and_no_reader_makes_it_worse() {
+    for (mode, sibling, parallel) in MODES {
+        for read in [false, true] {
+            let runs = Runs::new();
+            let runner = graph(&runs, sibling).runner().parallel(parallel).store(HookedStore(TestStore::lasting()));
+            let thread = runner.thread("t");
+            arm("the Display of an error", 0);
+            let ended = drive(thread.run(input()), read).await;
+            disarm();
+            let ended = ended.unwrap_or_else(|panic| panic!("{mode}, reader {read}: it came out of the turn: {panic}"));
+            assert_eq!(ended.unwrap_err().failures().len(), 1, "{mode}, reader {read}");
+            assert_eq!(thread.proceed().await.unwrap().state.total, 2, "{mode}, reader {read}");
+            assert_eq!(runs.count("sibling"), usize::from(sibling), "{mode}, reader {read}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_store_that_panics_while_a_thread_is_looked_at_is_an_error() {
+    let runner = graph(&Runs::new(), true).runner().store(HookedStore(TestStore::new()));
+    let thread = runner.thread("t");
+    thread.run(input()).await.unwrap();
+    let mut out = Vec::new();
+    let mut looked = |what: &str, ended: Result<Result<(), RunError>, String>| {
+        assert!(disarm(), "{what} went off");
+        match ended {
+            Ok(Err(error)) if error.to_string().contains("went off") => {}
+            other => out.push(format!("{what}: {other:?}")),
+        }
+    };
+    arm("`load` of a store", 0);
+    looked("state", catch(thread.state()).await.map(|ended| ended.map(drop)));
+    arm("the Deserialize of a field", 0);
+    looked("state with a field", catch(thread.state()).await.map(|ended| ended.map(drop)));
+    arm("`list` of a store", 0);
+    looked("history", catch(thread.history(&Filter::default())).await.map(|ended| ended.map(drop)));
+    arm("`delete` of a store", 0);
+    looked("delete", catch(thread.delete()).await.map(|ended| ended.map(drop)));
+    assert_eq!(out, NONE);
+}
+
+#[tokio::test]
+async fn an_error_whose_text_panics_is_taken_over_by_an_error_route_all_the_same() {
+    #[derive(Debug)]
+    struct Mute;
+    impl std::fmt::Display for Mute {
+        fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            panic!("the text went off")
+        }
+    }
+    impl std::error::Error for Mute {}
+    let fails = || std::future::ready(Err::<(), _>(Mute));
+    let handler = |In(_): In<FailedTask>| std::future::ready(Trip::update().log(["handled".to_owned()]));
+    let graph =
+        trip().node("n", fails.on_error("handler")).node("handler", handler).edge(START, "n").compile().unwrap();
+    let ended = catch(graph.runner().thread("t").run(Trip::update()).into_future()).await;
+    assert_eq!(ended.expect("no panic comes out").unwrap().state.log, ["handled"]);
 }
