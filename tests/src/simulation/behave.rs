@@ -31,6 +31,8 @@ pub(super) struct Call {
 pub(super) struct Act {
     /// Events before the work.
     pub emits: u32,
+    /// It tells at every 4 ms that it lives.
+    pub beats: bool,
     /// How long it works, in milliseconds.
     pub delay: u64,
     /// How it ends.
@@ -59,6 +61,8 @@ pub(super) enum Way {
     Hops(Vec<Hop>),
     /// Again.
     Stay(u64),
+    /// The node that takes over from the failed task, and what it is given.
+    Rescue(usize, u64),
     /// A reply.
     Direct(u64),
     /// The last reply of the thread.
@@ -105,7 +109,7 @@ pub(super) fn behave(graph: &GraphPlan, seed: u64, call: &Call) -> Act {
         let entry = Entry(*step, *rank, *node, *attempt);
         End::Done(writes(graph, *node, entry, &mut rng), command(graph, call, &mut rng))
     };
-    Act { emits, delay, end }
+    Act { emits, beats: rng.percent(40), delay, end }
 }
 
 fn writes(graph: &GraphPlan, node: usize, entry: Entry, rng: &mut Rng) -> Vec<Op> {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use graph_engine::{Builder, CompileError, END, Graph, Level, Lint, NodeError, NodeExt, NodeSpec, Retry, START};
+use graph_engine::{Builder, CompileError, END, Graph, Level, Lint, NodeError, NodeExt, NodeSpec, Retry, START, Siblings};
 
 use super::behave::{decide, enter};
 use super::node::SimNode;
@@ -44,6 +44,9 @@ pub(super) fn build(plan: &GraphPlan, world: &Arc<World>, repairs: &mut u64) -> 
 
 fn describe(plan: &Arc<GraphPlan>, world: &Arc<World>, ignored: &[Lint]) -> Builder<Sim> {
     let mut builder = Graph::<Sim>::builder("simulated");
+    if plan.cancels_siblings {
+        builder = builder.siblings(Siblings::Cancel);
+    }
     builder = members(builder, plan, world, None);
     for (from, node) in plan.nodes.iter().enumerate() {
         for to in &node.edges {
@@ -104,6 +107,15 @@ fn spec(plan: &NodePlan, body: SimNode) -> NodeSpec<Sim> {
     }
     if let Some(retry) = plan.retry {
         spec = spec.retry(policy(retry));
+    }
+    if let Some(idle) = plan.idle {
+        spec = spec.idle_timeout(Duration::from_millis(idle));
+    }
+    if let Some(limit) = plan.limit {
+        spec = spec.limit(limit);
+    }
+    if let Some(handler) = plan.on_error {
+        spec = spec.on_error(NAMES[handler]);
     }
     if let Some(timeout) = plan.timeout {
         spec = spec.timeout(Duration::from_millis(timeout));

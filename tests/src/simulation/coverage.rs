@@ -43,6 +43,12 @@ constructs! {
     Retry = "an attempt was made again",
     JitteredRetry = "an attempt was made again after a wait with jitter",
     TimedOut = "an attempt timed out",
+    IdleOut = "an attempt was silent for too long",
+    ErrorRoute = "a node took over from a failed task",
+    SiblingsCancelled = "siblings of a failed task were cancelled",
+    Queued = "a task waited for its place",
+    Deadline = "a turn ran into its deadline",
+    Drained = "a turn stopped at a boundary",
     Cancelled = "a turn was cancelled while tasks ran",
     Dropped = "a turn was dropped while it ran",
     StepLimit = "the step limit was reached",
@@ -82,6 +88,12 @@ impl Coverage {
     /// It happened.
     pub fn hit(&mut self, construct: Construct) {
         *self.counts.entry(construct).or_default() += 1;
+    }
+
+    /// Whether it happened.
+    #[must_use]
+    pub fn has(&self, construct: Construct) -> bool {
+        self.counts.contains_key(&construct)
     }
 
     /// Adds one seed: each construct counts once.

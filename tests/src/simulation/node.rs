@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use graph_engine::{END, IntoOutcome, Node, NodeError, NodeInfo, NodeKind, Outcome, TargetSpec, Task, async_trait};
+use graph_engine::{FailedTask, FaultKind, Payload, END, IntoOutcome, Node, NodeError, NodeInfo, NodeKind, Outcome, TargetSpec, Task, async_trait};
 use tokio::time::sleep;
 
 use super::behave::{Call, End, behave};
+use super::rng::mix;
 use super::plan::{GraphPlan, NAMES};
 use super::route;
 use super::state::{Sim, update};
@@ -33,10 +34,30 @@ impl SimNode {
             attempt: ctx.attempt(),
             node: if **task.node() == *NAMES[self.at] { self.at } else { usize::MAX },
             view: task.state().view(),
-            payload: task.payload().map(|payload| payload.get::<u64>()).transpose()?.map(|payload| *payload),
+            payload: task.payload().map(number).transpose()?,
             feedback: ctx.feedbacks::<u64>().collect::<Result<_, _>>()?,
         })
     }
+}
+
+/// What was sent: a number, or a failure as the number that stands for it.
+fn number(payload: &Payload) -> Result<u64, NodeError> {
+    match payload.get::<u64>() {
+        Ok(number) => Ok(*number),
+        Err(_) => payload.get::<FailedTask>().map(|failed| rescue_number(&failed)),
+    }
+}
+
+/// A kind of failure as a number.
+pub(super) fn kind_number(kind: FaultKind) -> u64 {
+    format!("{kind:?}").bytes().fold(0, |hash, byte| mix(&[hash, byte.into()]))
+}
+
+/// The number that stands for a failed task.
+pub(super) fn rescue_number(failed: &FailedTask) -> u64 {
+    let node = NAMES.iter().position(|name| **name == *failed.node).unwrap_or(usize::MAX);
+    let words = [node as u64, failed.task.step, failed.task.rank.into(), failed.attempts.into(), kind_number(failed.kind)];
+    mix(&words)
 }
 
 #[async_trait]
@@ -52,8 +73,10 @@ impl Node<Sim> for SimNode {
                 ctx.token(NAMES[call.node]).await;
             }
         }
-        if act.delay > 0 {
-            sleep(Duration::from_millis(act.delay)).await;
+        let rest = if act.beats { 4 } else { act.delay.max(1) };
+        for _ in 0..act.delay / rest {
+            sleep(Duration::from_millis(rest)).await;
+            ctx.heartbeat();
         }
         running.ends(match act.end {
             End::Done(..) => Ending::Done,

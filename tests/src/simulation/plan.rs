@@ -20,6 +20,8 @@ pub(super) struct GraphPlan {
     pub start_router: bool,
     /// All joins.
     pub joins: Vec<JoinPlan>,
+    /// When a task fails for good, its siblings are cancelled.
+    pub cancels_siblings: bool,
     /// All clusters.
     pub clusters: Vec<ClusterPlan>,
     /// Finished tasks after which nothing goes back, stays or fans out any more; grows with each turn.
@@ -67,6 +69,12 @@ pub(super) struct NodePlan {
     pub retry: Option<RetryPlan>,
     /// Its timeout in milliseconds.
     pub timeout: Option<u64>,
+    /// How long it may be silent, in milliseconds.
+    pub idle: Option<u64>,
+    /// How many of its tasks run at once.
+    pub limit: Option<usize>,
+    /// The node that takes over from its failed tasks.
+    pub on_error: Option<usize>,
     /// It declares what it writes.
     pub declares_writes: bool,
     /// How it misbehaves.
@@ -138,6 +146,10 @@ pub(super) struct Temper {
 pub(super) struct TurnEnv {
     /// Cancels the turn after so many milliseconds.
     pub cancel_at: Option<u64>,
+    /// Fails the turn after so many milliseconds.
+    pub deadline: Option<u64>,
+    /// Stops the turn at the next boundary after so many milliseconds.
+    pub drain_at: Option<u64>,
     /// Drops the turn's future after so many milliseconds.
     pub drop_at: Option<u64>,
     /// This commit of the turn fails.

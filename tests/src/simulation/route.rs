@@ -139,6 +139,8 @@ pub(super) fn command(way: &Way, update: SimUpdate) -> impl graph_engine::IntoOu
     let command: Command<Sim, Anywhere> = match way {
         Way::Declared => Command::declared(),
         Way::Hops(to) => hops::<Anywhere>(to).into(),
+        // Only the engine makes one.
+        Way::Rescue(..) => Command::declared(),
         Way::Stay(feedback) => Command::stay(feedback),
         Way::Direct(reply) => Command::direct(reply),
         Way::Finish(reply) => Command::finish(reply),
@@ -150,6 +152,7 @@ fn next<R: Aims + CanStay + CanDirect + CanFinish>(way: &Way) -> Next<R> {
     match way {
         Way::Declared => Next::declared(),
         Way::Hops(to) => hops(to),
+        Way::Rescue(..) => Next::declared(),
         Way::Stay(feedback) => Next::stay(feedback),
         Way::Direct(reply) => Next::direct(reply),
         Way::Finish(reply) => Next::finish(reply),

@@ -1,12 +1,12 @@
 //! Runs the plan on the engine, turn by turn, and keeps everything that could be seen from outside.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::future::{Either, join3, select};
 use graph_engine::{
-    Event, EventReader, Parallel, RunError, Runner, Seams, Slow, StreamOptions, Thread, TurnEnd, TurnError,
+    Event, EventReader, Parallel, RunError, Runner, Seams, Slow, StreamOptions, Thread, Turn, TurnEnd, TurnError,
 };
 use tokio::time::sleep;
 
@@ -113,20 +113,30 @@ impl Session<'_> {
             Intent::Proceed => self.thread.proceed(),
             _ => self.thread.run(update(&env.input)),
         };
-        let cancelled = Arc::new(std::sync::OnceLock::new());
-        if let Some(at) = env.cancel_at {
-            let (world, cancelled) = (self.world.clone(), cancelled.clone());
-            turn = turn.cancel_on(async move {
+        let (cancelled, drained) = (Arc::new(OnceLock::new()), Arc::new(OnceLock::new()));
+        let signal = |at: u64, moment: &Arc<OnceLock<u64>>| {
+            let (world, moment) = (self.world.clone(), moment.clone());
+            async move {
                 sleep(Duration::from_millis(at)).await;
-                let _ = cancelled.set(world.now());
-            });
+                let _ = moment.set(world.now());
+            }
+        };
+        let began = self.world.now();
+        if let Some(at) = env.cancel_at {
+            turn = turn.cancel_on(signal(at, &cancelled));
+        }
+        if let Some(at) = env.drain_at {
+            turn = turn.drain_on(signal(at, &drained));
+        }
+        if let Some(at) = env.deadline {
+            turn = turn.deadline(Duration::from_millis(at));
         }
         let options = || StreamOptions::default().modes(MODES).buffer(100_000);
         let slow = env.slow_reader.then(|| turn.reader(options().buffer(2).slow(Slow::Disconnect)));
         let leaver = env.leaver.map(|events| (events, turn.reader(options())));
         let others = async { (read_slowly(slow).await, read_some(leaver).await) };
         let intruder = env.intruder.then(|| self.runner.thread(THREAD));
-        let mut dropped = false;
+        let (mut dropped, ended_at) = (false, OnceLock::new());
         let (ended, events, others) = if env.streamed && env.drop_at.is_none() {
             let stream = turn.stream_with(options());
             let both = async {
@@ -135,6 +145,7 @@ impl Session<'_> {
                 while let Some(event) = stream.next().await {
                     events.push(event);
                 }
+                let _ = ended_at.set(self.world.now());
                 (stream.end().await, events)
             };
             let ((ended, events), others, ()) = join3(both, others, async {}).await;
@@ -142,7 +153,7 @@ impl Session<'_> {
         } else {
             let reader = turn.reader(options());
             let body = async {
-                let Some(at) = env.drop_at else { return Some(turn.await) };
+                let Some(at) = env.drop_at else { return Some(self.timed(turn, &ended_at).await) };
                 match select(turn.into_future(), Box::pin(sleep(Duration::from_millis(at)))).await {
                     Either::Left((ended, _)) => Some(ended),
                     Either::Right(_) => None,
@@ -151,9 +162,17 @@ impl Session<'_> {
             join3(body, read_all(reader, intruder), others).await
         };
         dropped |= ended.is_none();
-        let cancelled = cancelled.get().copied();
+        let late = env.deadline.map(|at| began + at).filter(|at| ended_at.get().is_none_or(|ended| ended >= at));
+        let cancelled = cancelled.get().copied().or(late);
+        let ended_at = ended_at.get().copied().unwrap_or_else(|| self.world.now());
         let result = ended.map(judged);
-        Ok(TurnTrace { dropped, cancelled, result, events, slow: others.0, leaver: others.1, ..TurnTrace::default() })
+        Ok(TurnTrace { dropped, cancelled, drained: drained.get().copied(), ended: ended_at, result, events, slow: others.0, leaver: others.1, ..TurnTrace::default() })
+    }
+
+    async fn timed(&self, turn: Turn<Sim>, ended_at: &OnceLock<u64>) -> Ended {
+        let ended = turn.await;
+        let _ = ended_at.set(self.world.now());
+        ended
     }
 
     /// I10: whatever was left behind is gone after a few rounds of the runtime.

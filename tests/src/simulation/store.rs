@@ -8,8 +8,6 @@ use graph_engine::{
     CheckpointId, CheckpointInfo, CheckpointStore, Commit, Encoding, Filter, Keep, MemoryStore, Place, Segment,
     StoreError, Stored, TaskId, async_trait,
 };
-use serde_json::Value;
-
 use super::plan::Fault;
 
 /// One commit as the store saw it.
@@ -28,7 +26,7 @@ pub(super) struct Committed {
     /// Name, form and text of each field.
     pub fields: Vec<(String, Encoding, String)>,
     /// The position.
-    pub position: Value,
+    pub position: String,
     /// How it failed.
     pub fault: Option<Fault>,
 }
@@ -98,7 +96,7 @@ impl SimStore {
                 .iter()
                 .map(|row| (row.name.to_string(), row.encoding, text(commit.field_bytes(row))))
                 .collect(),
-            position: serde_json::from_slice(commit.position()).unwrap_or_default(),
+            position: text(commit.position()),
             fault,
         });
         fault

@@ -1,14 +1,13 @@
 //! Everything that could be seen of a session from outside.
 
-use std::fmt::Write;
 use std::sync::Arc;
 
-use graph_engine::{CheckpointId, Event, Mode, Reply, RunError, RunReport, Status, canonical_log};
+use graph_engine::{CheckpointId, Event, Mode, Reply, RunError, RunReport, Status, TaskId, canonical_log};
 
-use super::rng::mix;
+use super::plan::TurnEnv;
 use super::state::{Facts, Sim};
-use super::store::Noted;
-use super::world::Record;
+use super::store::{Committed, Noted};
+use super::world::{Ending, Record};
 
 /// All modes: the reader that sees everything.
 pub(super) const MODES: [Mode; 6] =
@@ -77,6 +76,10 @@ pub(super) struct TurnTrace {
     pub dropped: bool,
     /// When it was cancelled.
     pub cancelled: Option<u64>,
+    /// When it was asked to stop at the next boundary.
+    pub drained: Option<u64>,
+    /// When it ended.
+    pub ended: u64,
     /// How it ended; nothing when it was dropped.
     pub result: Option<Result>,
     /// The thread after it, if there is a store.
@@ -84,27 +87,34 @@ pub(super) struct TurnTrace {
 }
 
 impl TurnTrace {
-    /// The turn as text: equal for equal turns, whatever the order in which parallel tasks finished.
-    #[must_use]
-    pub(super) fn text(&self) -> String {
-        let mut text = format!("{:?} at {}\n{}", self.intent, self.began, canonical_log(&self.events));
-        for commit in &self.noted.commits {
-            let _ = writeln!(text, "commit {commit:?}");
-        }
+    /// What must be equal for equal turns, whatever the order in which parallel tasks finished.
+    fn essence(&self) -> (String, Vec<&Committed>, Vec<(CheckpointId, TaskId)>, Vec<&Record>, String) {
         let mut saves = self.noted.saves.clone();
         saves.sort();
-        let _ = writeln!(text, "saves {saves:?}");
-        let mut records = self.records.clone();
+        let mut records: Vec<&Record> = self.records.iter().collect();
         records.sort_by_key(|record| (record.call.step, record.call.rank, record.call.attempt));
-        for record in records {
-            let _ = writeln!(text, "{record:?}");
-        }
         let result = self.result.as_ref().map(|result| match result {
-            Ok(ended) => format!("{:?}", ended.as_ref().map(|(status, facts, replies, _)| (status, facts, replies))),
+            Ok(ended) => format!("{:?}", ended.as_ref().map(|(status, .., report)| (status, report.steps))),
             Err((text, ..)) => text.clone(),
         });
-        let _ = writeln!(text, "{result:?}\n{:?}", self.after);
-        text
+        let log = format!("{:?} at {}\n{}", self.intent, self.began, canonical_log(&self.events));
+        (log, self.noted.commits.iter().collect(), saves, records, format!("{result:?}"))
+    }
+
+    /// Whether both went the same way.
+    #[must_use]
+    pub(super) fn equals(&self, other: &Self) -> bool {
+        self.after == other.after && self.essence() == other.essence()
+    }
+
+    /// The turn as text.
+    #[must_use]
+    pub(super) fn text(&self) -> String {
+        let (log, commits, saves, records, result) = self.essence();
+        let mut text = log;
+        commits.iter().for_each(|commit| text += &format!("commit {commit:?}\n"));
+        records.iter().for_each(|record| text += &format!("{record:?}\n"));
+        text + &format!("saves {saves:?}\n{result}\n{:?}\n", self.after)
     }
 
     /// Whether the store kept results of single tasks.
@@ -113,31 +123,33 @@ impl TurnTrace {
         !self.noted.saves.is_empty()
     }
 
-    /// Whether something happened at the very moment of the cancellation or drop, so that the order of two things at
-    /// once may decide.
+    /// Whether something happened at the very moment in which the turn was told to stop, so that the order of two
+    /// things at once may decide.
     #[must_use]
-    pub(super) fn is_tied(&self, disturbed: Option<u64>) -> bool {
-        let Some(at) = disturbed.map(|after| self.began + after).or(self.cancelled) else { return false };
-        let at_once = |record: &Record| {
-            let ended =
-                record.ended.is_some_and(|(time, ending)| time == at && ending != super::world::Ending::Dropped);
-            ended || record.began == at
+    pub(super) fn is_tied(&self, env: &TurnEnv) -> bool {
+        let moments = [env.cancel_at, env.drop_at, env.deadline, env.drain_at];
+        let at_once = |at: u64| {
+            let began_or_ended = |record: &Record| {
+                let ended = record.ended.is_some_and(|(time, ending)| time == at && ending != Ending::Dropped);
+                ended || record.began == at
+            };
+            self.records.iter().any(began_or_ended) || self.noted.commits.iter().any(|commit| commit.time == at)
         };
-        self.records.iter().any(at_once) || self.noted.commits.iter().any(|commit| commit.time == at)
+        moments.into_iter().flatten().any(|after| at_once(self.began + after))
     }
 }
 
 impl Trace {
+    /// Whether both went the same way.
+    #[must_use]
+    pub(super) fn equals(&self, other: &Self) -> bool {
+        let pairs = self.turns.iter().zip(&other.turns);
+        self.turns.len() == other.turns.len() && pairs.into_iter().all(|(one, other)| one.equals(other))
+    }
+
     /// The session as text.
     #[must_use]
     pub(super) fn text(&self) -> String {
         self.turns.iter().map(TurnTrace::text).collect()
-    }
-
-    /// The hash of the text.
-    #[must_use]
-    pub(super) fn hash(&self) -> u64 {
-        let words: Vec<u64> = self.text().bytes().map(u64::from).collect();
-        mix(&words)
     }
 }

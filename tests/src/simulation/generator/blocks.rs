@@ -6,13 +6,13 @@ use crate::simulation::plan::{ClusterPlan, JoinPlan, Moves, RouterPlan};
 impl Sketch {
     /// One more shape that fits into so many nodes.
     pub(super) fn block(&mut self, room: usize) {
-        match self.rng.below(16) {
-            0..=2 if room >= 4 => self.fork(room),
+        match self.rng.below(18) {
+            0..=2 | 16 if room >= 4 => self.fork(room),
             3 | 4 if room >= 3 => self.nested_fan_out(),
             5 | 6 if room >= 2 => self.fan_out(),
             7 | 8 if room >= 2 => self.cluster(room),
             9 | 10 if !self.graph.nodes.is_empty() => self.back(),
-            11 | 12 if !self.graph.nodes.is_empty() => self.deferred(room),
+            11 | 12 | 15 if !self.graph.nodes.is_empty() => self.deferred(room),
             13 => self.stays_alone(),
             14 if room >= 3 => self.rivals(),
             _ => {
@@ -46,8 +46,8 @@ impl Sketch {
             let to = self.add();
             self.graph.joins.push(JoinPlan { sources: tails, to });
             self.open = vec![to];
-            if self.rng.percent(45) {
-                let router = RouterPlan { a: heads[0], b: to, can: Moves::default(), fails: 4 };
+            if self.rng.percent(75) {
+                let router = RouterPlan { a: heads[0], b: to, can: Moves::default(), fails: 18 };
                 self.graph.nodes[to].router = Some(router);
             }
         } else {
@@ -106,7 +106,7 @@ impl Sketch {
         }
         let can = Moves { stay: true, direct: self.rng.percent(40), ..Moves::default() };
         if self.rng.percent(50) {
-            self.graph.nodes[gate].router = Some(RouterPlan { a: agent, b: agent, can, fails: 4 });
+            self.graph.nodes[gate].router = Some(RouterPlan { a: agent, b: agent, can, fails: 18 });
         } else {
             (self.graph.nodes[gate].can, self.graph.nodes[gate].eager) = (can, 60);
         }
@@ -119,7 +119,7 @@ impl Sketch {
         match self.rng.below(3) {
             0 => {
                 let can = Moves { send: self.rng.percent(30), stay: self.rng.percent(30), ..Moves::default() };
-                self.graph.nodes[from].router = Some(RouterPlan { a: to, b: to, can, fails: 6 });
+                self.graph.nodes[from].router = Some(RouterPlan { a: to, b: to, can, fails: 18 });
             }
             1 => self.graph.nodes[from].commands.push(to),
             // An edge that is always taken, but for a command once there is no fuel.
@@ -132,7 +132,7 @@ impl Sketch {
         let before = self.open.clone();
         let late = self.node();
         self.graph.nodes[late].deferred = true;
-        if room >= 2 && self.rng.percent(55) {
+        if room >= 2 && self.rng.percent(70) {
             let later = self.node();
             self.graph.nodes[later].deferred = true;
         }
@@ -140,10 +140,11 @@ impl Sketch {
             self.graph.nodes[late].can.stay = true;
         }
         let from = self.rng.below(self.graph.nodes.len());
-        if from < late && self.rng.percent(50) {
+        if from < late && self.rng.percent(80) {
             // It may be sent something as well.
             self.graph.nodes[from].commands.push(late);
             self.graph.nodes[from].can.send = true;
+            self.graph.nodes[from].eager = 60;
         }
         if self.rng.percent(60) {
             self.end();
@@ -158,7 +159,7 @@ impl Sketch {
             (self.graph.nodes[at].can.stay, self.graph.nodes[at].eager) = (true, 60);
         } else {
             let can = Moves { stay: true, ..Moves::default() };
-            self.graph.nodes[at].router = Some(RouterPlan { a: at, b: at, can, fails: 4 });
+            self.graph.nodes[at].router = Some(RouterPlan { a: at, b: at, can, fails: 18 });
         }
     }
 

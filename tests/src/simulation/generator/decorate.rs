@@ -44,8 +44,10 @@ impl Sketch {
     /// Policies and tempers. Some graphs are calm.
     pub(super) fn policies(&mut self) {
         let rng = &mut self.rng;
-        self.graph.cap = rng.between(4, 22);
+        self.graph.cap = rng.between(8, 24);
         let calm = rng.percent(25);
+        self.graph.cancels_siblings = rng.percent(25);
+        let count = self.graph.nodes.len();
         for node in &mut self.graph.nodes {
             node.declares_writes = rng.percent(25);
             node.can.direct |= rng.percent(6);
@@ -57,6 +59,12 @@ impl Sketch {
             }
             if rng.percent(35) {
                 node.timeout = Some(4 * rng.between(1, 8) + 2);
+            }
+            if rng.percent(20) {
+                node.idle = Some(4 * rng.between(1, 6) + 3);
+            }
+            if rng.percent(20) {
+                node.limit = Some(1 + rng.below(2));
             }
             if calm {
                 node.temper.slow = 30;
@@ -75,6 +83,10 @@ impl Sketch {
                 owns: node.temper.owns.max(rate(15, 20, 60)),
                 replaces: rate(10, 10, 40),
             };
+            if rng.percent(25) {
+                // Ahead, so that failures don't go round for ever.
+                node.on_error = (node.order + 1 < count).then(|| node.order + 1 + rng.below(count - node.order - 1));
+            }
             // A node that declares what it writes may not write anything else.
             if node.temper.owns > 0 && node.declares_writes {
                 node.declares_writes = rng.percent(50);
@@ -85,11 +97,11 @@ impl Sketch {
 
 /// The environment of the graph.
 pub(super) fn environment(seed: u64, graph: GraphPlan, rng: &mut Rng) -> SeedPlan {
-    let store = (!rng.percent(8)).then(|| rng.percent(50));
+    let store = (!rng.percent(8)).then(|| rng.percent(65));
     let count = 1 + rng.below(5);
     let turns = (0..count).map(|_| turn(rng)).collect();
     let step_limit = if rng.percent(18) { rng.between(1, 6) } else { 60 };
-    let stay_limit = if rng.percent(25) { u32::try_from(rng.below(3)).unwrap_or(0) } else { 10 };
+    let stay_limit = if rng.percent(45) { u32::try_from(rng.below(2)).unwrap_or(0) } else { 10 };
     let commit_delay = if rng.percent(15) { 4 } else { 0 };
     SeedPlan { seed, graph, turns, store, commit_delay, step_limit, stay_limit }
 }
@@ -105,14 +117,16 @@ fn turn(rng: &mut Rng) -> TurnEnv {
     if rng.percent(4) {
         input.push(Op::Add(if rng.percent(50) { REFUSED } else { PANICS }));
     }
-    let at = 4 * rng.between(0, 24) + 1;
+    let at = 4 * rng.between(0, 14) + 1;
     let disturbed = rng.below(100);
     TurnEnv {
         cancel_at: (disturbed < 14).then_some(at),
-        drop_at: (14..20).contains(&disturbed).then_some(at),
+        drop_at: (14..29).contains(&disturbed).then_some(at),
+        deadline: (29..39).contains(&disturbed).then_some(at),
+        drain_at: (39..50).contains(&disturbed).then_some(at),
         commit_fault: rng
-            .percent(14)
-            .then(|| (rng.below(8), if rng.percent(50) { Fault::Refused } else { Fault::Lost })),
+            .percent(22)
+            .then(|| (rng.below(7), if rng.percent(50) { Fault::Refused } else { Fault::Lost })),
         load_fault: rng.percent(2),
         slow_reader: rng.percent(25),
         leaver: rng.percent(15).then(|| rng.below(12)),

@@ -93,7 +93,7 @@ fn renamed(graph: &GraphPlan, rng: &mut Rng) -> GraphPlan {
     for (at, node) in graph.nodes.iter().enumerate() {
         let router = node.router.map(|router| RouterPlan { a: name[router.a], b: name[router.b], ..router });
         let edges = node.edges.iter().map(|to| to.map(|to| name[to])).collect();
-        nodes[name[at]] = NodePlan { edges, router, commands: all(&node.commands), ..node.clone() };
+        nodes[name[at]] = NodePlan { edges, router, commands: all(&node.commands), on_error: node.on_error.map(|to| name[to]), ..node.clone() };
     }
     let mut renamed = GraphPlan { nodes, start: all(&graph.start), ..graph.clone() };
     for join in &mut renamed.joins {

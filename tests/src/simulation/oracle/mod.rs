@@ -6,6 +6,7 @@ mod model;
 mod position;
 mod route;
 mod tasks;
+mod times;
 mod turn;
 mod verdict;
 

@@ -1,11 +1,13 @@
 //! What a commit must say of the thread's position.
 
+use graph_engine::FailedTask;
 use serde_json::{Map, Value, json};
 
 use super::model::Task;
 use super::turn::Turn;
 use super::{holds, same};
 use crate::simulation::behave::Way;
+use crate::simulation::node::rescue_number;
 use crate::simulation::plan::NAMES;
 use crate::simulation::store::Committed;
 
@@ -23,13 +25,17 @@ impl Turn<'_, '_> {
         let draft = commit.fields.iter().any(|(name, ..)| name == "draft");
         holds(!draft, || "a transient field was stored".to_owned())?;
         let expected = self.position();
-        let mut got = commit.position.clone();
+        let mut got: Value = serde_json::from_str(&commit.position).map_err(|error| format!("I3 {error}"))?;
         for list in ["next", "deferred"] {
             for row in got.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten() {
                 if let Some(done) = row.get_mut("done").and_then(Value::as_object_mut) {
                     // What it wrote is judged by the state.
                     done.remove("update");
+                    for next in done.values_mut().filter_map(Value::as_object_mut).flat_map(Map::values_mut) {
+                        number(next);
+                    }
                 }
+                number(row);
             }
         }
         same("I3 the position", &expected, &got)
@@ -71,6 +77,15 @@ impl Turn<'_, '_> {
     }
 }
 
+/// A failed task as a payload is compared as the number that stands for it.
+fn number(row: &mut Value) {
+    if let Some(payload) = row.get_mut("payload").and_then(|payload| payload.get_mut(0))
+        && let Ok(failed) = serde_json::from_value::<FailedTask>(payload.clone())
+    {
+        *payload = json!(rescue_number(&failed));
+    }
+}
+
 fn row(task: &Task) -> Value {
     let mut row = json!({"node": NAMES[task.node]});
     if task.attempt != 1 {
@@ -98,6 +113,7 @@ fn next(way: &Way) -> Value {
     match way {
         Way::Declared => json!("declared"),
         Way::Stay(feedback) => json!({"stay": feedback}),
+        Way::Rescue(to, payload) => json!({"rescue": {"to": NAMES[*to], "sent": true, "payload": [payload]}}),
         Way::Direct(reply) => json!({"direct": reply}),
         Way::Finish(reply) => json!({"finish": reply}),
         Way::Hops(hops) => {

@@ -132,6 +132,11 @@ impl Routing<'_> {
                     }
                 }
             }
+            Way::Rescue(node, payload) => {
+                self.coverage.hit(Construct::ErrorRoute);
+                self.enter(from, *node);
+                self.send(Task { sent: true, payload: Some(*payload), ..Task::plain(*node) });
+            }
             Way::Stay(feedback) => self.stay(from, task, *feedback),
             Way::Direct(value) => {
                 self.coverage.hit(Construct::Direct);

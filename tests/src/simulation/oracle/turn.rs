@@ -25,12 +25,13 @@ pub(super) struct Turn<'o, 'a> {
     pub(super) records: BTreeMap<(u64, u32), Vec<&'o Record>>,
     /// The checkpoint that made the frontier.
     pub(super) frontier_made_by: Option<CheckpointId>,
-    commits: usize,
+    pub(super) commits: usize,
     /// The machine was asked to do something.
     pub(super) started: bool,
     pub(super) merged: u64,
     pub(super) tasks: u64,
     pub(super) stays: u64,
+    pub(super) rescued: u64,
     fired: BTreeMap<usize, (BTreeSet<u64>, u32)>,
     /// What is told after each super-step: its number, what is next, and the state.
     pub(super) told: Vec<(u64, Vec<String>, Facts)>,
@@ -65,6 +66,7 @@ impl Oracle<'_> {
             merged: 0,
             tasks: 0,
             stays: 0,
+            rescued: 0,
             fired: BTreeMap::new(),
             told: Vec::new(),
         };
@@ -180,6 +182,10 @@ impl Turn<'_, '_> {
                 return Ok(Verdict::Ended(status));
             }
             if self.model.tasks.iter().any(|task| task.done.is_none()) {
+                if self.drains()? {
+                    self.oracle.coverage.hit(Construct::Drained);
+                    return Ok(Verdict::Ended(Status::Drained));
+                }
                 let limit = self.oracle.plan.step_limit;
                 if self.model.step - self.model.began >= limit {
                     self.oracle.coverage.hit(Construct::StepLimit);
@@ -192,6 +198,11 @@ impl Turn<'_, '_> {
                 if became.cancelled || !became.failures.is_empty() {
                     self.model.origin = self.frontier_made_by;
                     self.commit()?;
+                    let env = &self.oracle.plan.turns[usize::try_from(self.number).unwrap_or(0)];
+                    if let (Some(limit), true) = (env.deadline, became.failures.is_empty()) {
+                        self.oracle.coverage.hit(Construct::Deadline);
+                        return failed(format!("deadline {limit} at {} {:?}", self.model.step, self.model.pending()));
+                    }
                     if became.failures.is_empty() {
                         return Ok(Verdict::Ended(Status::Cancelled));
                     }
@@ -200,6 +211,19 @@ impl Turn<'_, '_> {
             }
             self.finish_step()?;
         }
+    }
+
+    /// Whether the turn stops before the super-step that is about to begin.
+    fn drains(&self) -> Result<bool, Stop> {
+        let untouched = self.model.tasks.iter().all(|task| task.done.is_none());
+        let Some(at) = self.trace.drained.filter(|_| untouched) else { return Ok(false) };
+        let mut records = self.records.iter().filter(|((step, _), _)| *step == self.model.step).peekable();
+        if let Some((_, records)) = records.peek() {
+            let began = records.iter().map(|record| record.began).min().unwrap_or(0);
+            holds(began <= at, || format!("a super-step began at {began}, after the turn was to drain at {at}"))?;
+            return Ok(false);
+        }
+        Ok(true)
     }
 
     fn finish_step(&mut self) -> Result<(), Stop> {
