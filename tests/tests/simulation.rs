@@ -5,7 +5,7 @@ use std::env;
 use std::io::{Write, stderr};
 use std::time::Instant;
 
-use behaviour_tests::simulation::{explain, simulate_range};
+use behaviour_tests::simulation::{Effort, Failure, explain, simulate_range};
 
 /// Seeds of an ordinary test run.
 const SEEDS: u64 = 10_000;
@@ -21,6 +21,8 @@ fn number(name: &str, default: u64) -> u64 {
 #[test]
 fn no_seed_breaks_an_invariant_and_every_construct_happens() {
     let (from, count) = (number("SIMULATE_FROM", 0), number("SIMULATE_SEEDS", SEEDS));
+    // A chosen seed or a long run is worth the other mode of parallelism too.
+    let effort = if env::var("SIMULATE_SEEDS").is_ok() { Effort::Thorough } else { Effort::Quick };
     let began = Instant::now();
     // The harness holds back what is printed by macros until the test ends.
     let say = |text: String| {
@@ -33,14 +35,12 @@ fn no_seed_breaks_an_invariant_and_every_construct_happens() {
             say(format!("{done} of {count} seeds, {seconds:.0} s\n"));
         }
     };
-    let coverage = simulate_range(from, count, progress).unwrap_or_else(|failure| {
-        let seed = failure.seed;
-        let text = env::var("SIMULATE_EXPLAIN").map(|_| {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
-            runtime.expect("a runtime").block_on(explain(seed))
-        });
-        say(text.unwrap_or_default());
-        panic!("seed {seed}: {}\nreproduce it with: scripts/simulate --seed {seed}", failure.why);
+    if env::var("SIMULATE_EXPLAIN").is_ok() && count == 1 {
+        say(explain(from));
+    }
+    let coverage = simulate_range(from, count, effort, progress).unwrap_or_else(|failure| {
+        let Failure { seed, why } = failure;
+        panic!("seed {seed}: {why}\nreproduce it with: scripts/simulate --seed {seed}");
     });
     say(format!("{coverage}{:.1} s\n", began.elapsed().as_secs_f64()));
     assert_eq!(coverage.refused * 50 / count.max(1), 0, "more than 2 % of the graphs were refused");

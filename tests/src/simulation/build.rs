@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use graph_engine::{Builder, CompileError, END, Graph, Level, Lint, NodeError, NodeExt, NodeSpec, Retry, START, Siblings};
+use graph_engine::{
+    Builder, CompileError, END, Graph, Level, Lint, NodeError, NodeExt, NodeSpec, Retry, START, Siblings,
+};
 
 use super::behave::{decide, enter};
 use super::node::SimNode;

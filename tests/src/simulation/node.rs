@@ -3,12 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use graph_engine::{FailedTask, FaultKind, Payload, END, IntoOutcome, Node, NodeError, NodeInfo, NodeKind, Outcome, TargetSpec, Task, async_trait};
+use graph_engine::{
+    END, FailedTask, FaultKind, IntoOutcome, Node, NodeError, NodeInfo, NodeKind, Outcome, Payload, TargetSpec, Task,
+    async_trait,
+};
 use tokio::time::sleep;
 
 use super::behave::{Call, End, behave};
-use super::rng::mix;
 use super::plan::{GraphPlan, NAMES};
+use super::rng::mix;
 use super::route;
 use super::state::{Sim, update};
 use super::world::{Ending, World};
@@ -56,7 +59,8 @@ pub(super) fn kind_number(kind: FaultKind) -> u64 {
 /// The number that stands for a failed task.
 pub(super) fn rescue_number(failed: &FailedTask) -> u64 {
     let node = NAMES.iter().position(|name| **name == *failed.node).unwrap_or(usize::MAX);
-    let words = [node as u64, failed.task.step, failed.task.rank.into(), failed.attempts.into(), kind_number(failed.kind)];
+    let words =
+        [node as u64, failed.task.step, failed.task.rank.into(), failed.attempts.into(), kind_number(failed.kind)];
     mix(&words)
 }
 

@@ -6,7 +6,7 @@ use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::coverage::Coverage;
-use super::{PANIC, simulate};
+use super::{Effort, PANIC, simulate};
 
 /// A seed for which an invariant doesn't hold.
 #[derive(Clone, Debug)]
@@ -24,7 +24,12 @@ const CHUNK: u64 = 50;
 ///
 /// # Errors
 /// The lowest seed that failed among those that were run.
-pub fn simulate_range(from: u64, count: u64, progress: impl Fn(u64) + Sync) -> Result<Coverage, Failure> {
+pub fn simulate_range(
+    from: u64,
+    count: u64,
+    effort: Effort,
+    progress: impl Fn(u64) + Sync,
+) -> Result<Coverage, Failure> {
     let workers = std::thread::available_parallelism().map_or(2, usize::from);
     let (next, done) = (AtomicU64::new(from), AtomicU64::new(0));
     let total: Mutex<Result<Coverage, Failure>> = Mutex::new(Ok(Coverage::default()));
@@ -38,7 +43,7 @@ pub fn simulate_range(from: u64, count: u64, progress: impl Fn(u64) + Sync) -> R
                 return;
             }
             let last = end.min(first + CHUNK);
-            let ran = chunk(first, last);
+            let ran = chunk(first, last, effort);
             let mut total = total.lock().unwrap_or_else(PoisonError::into_inner);
             match (&mut *total, ran) {
                 (Ok(total), Ok(ran)) => total.add(&ran),
@@ -58,12 +63,12 @@ pub fn simulate_range(from: u64, count: u64, progress: impl Fn(u64) + Sync) -> R
     total.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn chunk(first: u64, last: u64) -> Result<Coverage, Failure> {
+fn chunk(first: u64, last: u64, effort: Effort) -> Result<Coverage, Failure> {
     let mut total = Coverage::default();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
     let runtime = runtime.map_err(|error| Failure { seed: first, why: format!("no runtime: {error}") })?;
     for seed in first..last {
-        let ran = catch_unwind(AssertUnwindSafe(|| runtime.block_on(simulate(seed))));
+        let ran = catch_unwind(AssertUnwindSafe(|| runtime.block_on(simulate(seed, effort))));
         let ran = ran.unwrap_or_else(|panic| {
             let text = panic.downcast_ref::<String>().cloned();
             let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
@@ -77,8 +82,19 @@ fn chunk(first: u64, last: u64) -> Result<Coverage, Failure> {
     Ok(total)
 }
 
+/// The seed as people read it: the plan, what happened, and what is wrong with it.
+///
+/// # Panics
+/// If there can be no runtime.
+#[must_use]
+pub fn explain(seed: u64) -> String {
+    quiet();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+    runtime.expect("a runtime").block_on(super::explained(seed))
+}
+
 /// Simulated panics happen by the thousand and are part of the plan: they are not printed.
-pub(super) fn quiet() {
+fn quiet() {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
         let print = std::panic::take_hook();

@@ -41,7 +41,7 @@ pub(super) async fn run(
         runner = runner.store(store.clone());
     }
     let thread = runner.thread(THREAD);
-    let mut session = Session { thread, runner, store, world };
+    let mut session = Session { thread, runner, store, world, idle: true };
     let mut trace = Trace::default();
     for (number, env) in (0..).zip(&plan.turns) {
         world.begin_turn(number);
@@ -63,11 +63,13 @@ struct Session<'w> {
     runner: Runner<Sim>,
     store: Option<SimStore>,
     world: &'w Arc<World>,
+    /// The thread has nothing to do.
+    idle: bool,
 }
 
 impl Session<'_> {
     async fn turn(&mut self, env: &TurnEnv) -> Result<TurnTrace, String> {
-        let intent = self.intent(env).await?;
+        let intent = self.intent(env);
         let began = self.world.now();
         if let Some(store) = &self.store {
             store.arm(env.commit_fault, env.load_fault);
@@ -89,23 +91,23 @@ impl Session<'_> {
         self.settle().await?;
         trace.records = self.world.take_records();
         trace.after = self.after().await?;
+        self.idle = trace.after.as_ref().is_none_or(|after| after.next.is_empty());
         // The next turn begins at a round moment, whenever the slowest reader of this one was done.
         sleep(Duration::from_millis(ROUND - self.world.now() % ROUND)).await;
         Ok(trace)
     }
 
     /// What to do with the thread as it is now.
-    async fn intent(&self, env: &TurnEnv) -> Result<Intent, String> {
+    fn intent(&self, env: &TurnEnv) -> Intent {
         if self.store.is_none() {
-            return Ok(if env.choice < 95 { Intent::Run } else { Intent::Proceed });
+            return if env.choice < 95 { Intent::Run } else { Intent::Proceed };
         }
-        let state = self.thread.state().await.map_err(|error| format!("the state can't be read: {error}"))?;
-        Ok(match (state.next.is_empty(), env.choice) {
+        match (self.idle, env.choice) {
             (true, 0..92) => Intent::Run,
-            (true, 92..97) | (false, 0..70) => Intent::Proceed,
-            (true, _) | (false, 70..90) => Intent::Abandon,
+            (true, 92..97) | (false, 0..77) => Intent::Proceed,
+            (true, _) | (false, 77..92) => Intent::Abandon,
             (false, _) => Intent::Run,
-        })
+        }
     }
 
     async fn run(&self, env: &TurnEnv, intent: &Intent) -> Result<TurnTrace, String> {
@@ -166,7 +168,17 @@ impl Session<'_> {
         let cancelled = cancelled.get().copied().or(late);
         let ended_at = ended_at.get().copied().unwrap_or_else(|| self.world.now());
         let result = ended.map(judged);
-        Ok(TurnTrace { dropped, cancelled, drained: drained.get().copied(), ended: ended_at, result, events, slow: others.0, leaver: others.1, ..TurnTrace::default() })
+        Ok(TurnTrace {
+            dropped,
+            cancelled,
+            drained: drained.get().copied(),
+            ended: ended_at,
+            result,
+            events,
+            slow: others.0,
+            leaver: others.1,
+            ..TurnTrace::default()
+        })
     }
 
     async fn timed(&self, turn: Turn<Sim>, ended_at: &OnceLock<u64>) -> Ended {

@@ -4,11 +4,11 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use super::plan::Fault;
 use graph_engine::{
     CheckpointId, CheckpointInfo, CheckpointStore, Commit, Encoding, Filter, Keep, MemoryStore, Place, Segment,
     StoreError, Stored, TaskId, async_trait,
 };
-use super::plan::Fault;
 
 /// One commit as the store saw it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,14 +6,14 @@ use crate::simulation::plan::{ClusterPlan, JoinPlan, Moves, RouterPlan};
 impl Sketch {
     /// One more shape that fits into so many nodes.
     pub(super) fn block(&mut self, room: usize) {
-        match self.rng.below(18) {
-            0..=2 | 16 if room >= 4 => self.fork(room),
+        match self.rng.below(23) {
+            0..=2 | 16 | 18 | 21 if room >= 4 => self.fork(room),
             3 | 4 if room >= 3 => self.nested_fan_out(),
             5 | 6 if room >= 2 => self.fan_out(),
-            7 | 8 if room >= 2 => self.cluster(room),
+            7 | 8 | 20 if room >= 2 => self.cluster(room),
             9 | 10 if !self.graph.nodes.is_empty() => self.back(),
-            11 | 12 | 15 if !self.graph.nodes.is_empty() => self.deferred(room),
-            13 => self.stays_alone(),
+            11 | 12 | 15 | 22 if !self.graph.nodes.is_empty() => self.deferred(room),
+            13 | 19 => self.stays_alone(),
             14 if room >= 3 => self.rivals(),
             _ => {
                 self.node();
@@ -46,7 +46,7 @@ impl Sketch {
             let to = self.add();
             self.graph.joins.push(JoinPlan { sources: tails, to });
             self.open = vec![to];
-            if self.rng.percent(75) {
+            if self.rng.percent(88) {
                 let router = RouterPlan { a: heads[0], b: to, can: Moves::default(), fails: 18 };
                 self.graph.nodes[to].router = Some(router);
             }
@@ -60,7 +60,7 @@ impl Sketch {
         let sender = self.node();
         let worker = self.node();
         let sends = &mut self.graph.nodes[sender];
-        (sends.commands, sends.can.send, sends.eager) = (vec![worker], true, 75);
+        (sends.commands, sends.can.send, sends.eager) = (vec![worker], true, 88);
         self.open = if self.rng.percent(50) { vec![worker] } else { vec![sender, worker] };
     }
 
@@ -71,7 +71,7 @@ impl Sketch {
         let worker = self.node();
         for (from, to) in [(sender, middle), (middle, worker)] {
             let sends = &mut self.graph.nodes[from];
-            (sends.commands, sends.can.send, sends.eager) = (vec![to], true, 75);
+            (sends.commands, sends.can.send, sends.eager) = (vec![to], true, 88);
         }
         if self.rng.percent(30) {
             self.graph.nodes[sender].commands.push(worker);
@@ -132,19 +132,21 @@ impl Sketch {
         let before = self.open.clone();
         let late = self.node();
         self.graph.nodes[late].deferred = true;
-        if room >= 2 && self.rng.percent(70) {
+        if room >= 2 && self.rng.percent(75) {
             let later = self.node();
             self.graph.nodes[later].deferred = true;
         }
         if self.rng.percent(30) {
             self.graph.nodes[late].can.stay = true;
         }
-        let from = self.rng.below(self.graph.nodes.len());
-        if from < late && self.rng.percent(80) {
+        let from = before.first().copied().filter(|from| self.graph.nodes[*from].router.is_none());
+        if let Some(from) = from
+            && self.rng.percent(90)
+        {
             // It may be sent something as well.
             self.graph.nodes[from].commands.push(late);
             self.graph.nodes[from].can.send = true;
-            self.graph.nodes[from].eager = 60;
+            self.graph.nodes[from].eager = 88;
         }
         if self.rng.percent(60) {
             self.end();

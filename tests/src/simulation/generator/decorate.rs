@@ -44,14 +44,15 @@ impl Sketch {
     /// Policies and tempers. Some graphs are calm.
     pub(super) fn policies(&mut self) {
         let rng = &mut self.rng;
-        self.graph.cap = rng.between(8, 24);
-        let calm = rng.percent(25);
-        self.graph.cancels_siblings = rng.percent(25);
+        self.graph.cap = rng.between(12, 30);
+        // Loops over joins are long, and a failure on the way would end most of them.
+        let calm = rng.percent(if self.graph.joins.is_empty() { 15 } else { 45 });
+        self.graph.cancels_siblings = rng.percent(55);
         let count = self.graph.nodes.len();
         for node in &mut self.graph.nodes {
             node.declares_writes = rng.percent(25);
             node.can.direct |= rng.percent(6);
-            node.can.finish |= rng.percent(5);
+            node.can.finish |= rng.percent(7);
             if rng.percent(40) {
                 let (attempts, base) = (u32::try_from(rng.between(1, 4)).unwrap_or(1), 4 * rng.between(0, 5));
                 let jitter = if rng.percent(60) { rng.between(1, 100) } else { 0 };
@@ -63,8 +64,8 @@ impl Sketch {
             if rng.percent(20) {
                 node.idle = Some(4 * rng.between(1, 6) + 3);
             }
-            if rng.percent(20) {
-                node.limit = Some(1 + rng.below(2));
+            if rng.percent(32) {
+                node.limit = Some(1 + usize::from(rng.percent(25)));
             }
             if calm {
                 node.temper.slow = 30;
@@ -75,10 +76,10 @@ impl Sketch {
             };
             node.temper = Temper {
                 retryable: rate(30, 5, 50),
-                fatal: rate(8, 5, 25),
-                panics: rate(8, 5, 25),
+                fatal: rate(14, 5, 25),
+                panics: rate(14, 5, 25),
                 hangs: rate(15, 5, 30),
-                slow: rate(70, 20, 90),
+                slow: if self.crashes { 80 } else { rate(70, 20, 90) },
                 refused: rate(8, 5, 25),
                 owns: node.temper.owns.max(rate(15, 20, 60)),
                 replaces: rate(10, 10, 40),
@@ -96,12 +97,18 @@ impl Sketch {
 }
 
 /// The environment of the graph.
-pub(super) fn environment(seed: u64, graph: GraphPlan, rng: &mut Rng) -> SeedPlan {
-    let store = (!rng.percent(8)).then(|| rng.percent(65));
-    let count = 1 + rng.below(5);
-    let turns = (0..count).map(|_| turn(rng)).collect();
+pub(super) fn environment(seed: u64, graph: GraphPlan, crashes: bool, rng: &mut Rng) -> SeedPlan {
+    let store = (crashes || !rng.percent(8)).then(|| crashes || rng.percent(60));
+    let count = 1 + rng.below(6);
+    let mut turns: Vec<TurnEnv> = (0..count).map(|_| turn(rng)).collect();
+    if crashes {
+        for env in turns.iter_mut().step_by(2) {
+            (env.cancel_at, env.deadline, env.drain_at) = (None, None, None);
+            env.drop_at = Some(4 * rng.between(1, 9) + 1);
+        }
+    }
     let step_limit = if rng.percent(18) { rng.between(1, 6) } else { 60 };
-    let stay_limit = if rng.percent(45) { u32::try_from(rng.below(2)).unwrap_or(0) } else { 10 };
+    let stay_limit = if rng.percent(60) { u32::try_from(rng.below(2)).unwrap_or(0) } else { 10 };
     let commit_delay = if rng.percent(15) { 4 } else { 0 };
     SeedPlan { seed, graph, turns, store, commit_delay, step_limit, stay_limit }
 }
@@ -121,9 +128,9 @@ fn turn(rng: &mut Rng) -> TurnEnv {
     let disturbed = rng.below(100);
     TurnEnv {
         cancel_at: (disturbed < 14).then_some(at),
-        drop_at: (14..29).contains(&disturbed).then_some(at),
-        deadline: (29..39).contains(&disturbed).then_some(at),
-        drain_at: (39..50).contains(&disturbed).then_some(at),
+        drop_at: (14..34).contains(&disturbed).then_some(at),
+        deadline: (34..44).contains(&disturbed).then_some(at),
+        drain_at: (44..55).contains(&disturbed).then_some(at),
         commit_fault: rng
             .percent(22)
             .then(|| (rng.below(7), if rng.percent(50) { Fault::Refused } else { Fault::Lost })),

@@ -13,13 +13,16 @@ struct Sketch {
     graph: GraphPlan,
     /// Nodes that lead to whatever comes next.
     open: Vec<usize>,
+    /// Its nodes take time, and its turns are dropped.
+    crashes: bool,
 }
 
 /// What the seed stands for.
 #[must_use]
 pub(super) fn generate(seed: u64) -> SeedPlan {
-    let rng = Rng::of(&[seed, 1]);
-    let mut sketch = Sketch { rng, graph: GraphPlan::default(), open: Vec::new() };
+    let mut rng = Rng::of(&[seed, 1]);
+    let crashes = rng.percent(14);
+    let mut sketch = Sketch { rng, graph: GraphPlan::default(), open: Vec::new(), crashes };
     let size = 2 + sketch.rng.below(NAMES.len() - 2);
     while sketch.graph.nodes.len() < size {
         sketch.block(NAMES.len() - sketch.graph.nodes.len());
@@ -29,7 +32,7 @@ pub(super) fn generate(seed: u64) -> SeedPlan {
     sketch.policies();
     let Sketch { mut rng, graph, .. } = sketch;
     let graph = renamed(&graph, &mut rng);
-    decorate::environment(seed, graph, &mut rng)
+    decorate::environment(seed, graph, crashes, &mut rng)
 }
 
 impl Sketch {
@@ -93,7 +96,13 @@ fn renamed(graph: &GraphPlan, rng: &mut Rng) -> GraphPlan {
     for (at, node) in graph.nodes.iter().enumerate() {
         let router = node.router.map(|router| RouterPlan { a: name[router.a], b: name[router.b], ..router });
         let edges = node.edges.iter().map(|to| to.map(|to| name[to])).collect();
-        nodes[name[at]] = NodePlan { edges, router, commands: all(&node.commands), on_error: node.on_error.map(|to| name[to]), ..node.clone() };
+        nodes[name[at]] = NodePlan {
+            edges,
+            router,
+            commands: all(&node.commands),
+            on_error: node.on_error.map(|to| name[to]),
+            ..node.clone()
+        };
     }
     let mut renamed = GraphPlan { nodes, start: all(&graph.start), ..graph.clone() };
     for join in &mut renamed.joins {

@@ -19,7 +19,8 @@ impl Turn<'_, '_> {
         let node = &self.oracle.graph.nodes[record.call.node];
         let idle = node.idle.filter(|_| !act.beats).map(|idle| (idle, FaultKind::Idle));
         let limits = [node.timeout.map(|timeout| (timeout, FaultKind::TimedOut)), idle];
-        let first = limits.into_iter().flatten().filter(|(after, _)| *after < act.delay).min_by_key(|(after, _)| *after);
+        let first =
+            limits.into_iter().flatten().filter(|(after, _)| *after < act.delay).min_by_key(|(after, _)| *after);
         first.map_or((record.began + act.delay, None), |(after, kind)| (record.began + after, Some(kind)))
     }
 
