@@ -6,6 +6,7 @@ mod alive;
 mod docs;
 mod lints;
 mod nodes;
+pub mod simulation;
 mod store;
 mod trip;
 mod wide;
