@@ -3,6 +3,7 @@
 mod dot;
 mod escape;
 mod mermaid;
+mod overlay;
 mod plan;
 
 pub use crate::edge_kind::EdgeKind;
