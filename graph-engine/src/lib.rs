@@ -149,7 +149,12 @@ pub use task::{
     TargetSpec, Task,
 };
 pub use task_id::TaskId;
-pub use topology::{Cluster, Direction, Dot, Edge, EdgeKind, Mermaid, Topology, Vertex};
+#[cfg(feature = "ascii-dag")]
+pub use topology::TextDrawing;
+pub use topology::{
+    Cluster, DiagramFormat, Direction, Dot, Edge, EdgeKind, ExportError, Graphviz, Mermaid, StaleDiagram, SvgError,
+    Topology, Vertex,
+};
 
 /// What generated code uses. Not part of the API.
 #[doc(hidden)]

@@ -11,7 +11,7 @@ use crate::name::Name;
 use crate::task::{END, START};
 
 /// What a name is called inside a file: never the name itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Id {
     Start,
     End,
@@ -179,13 +179,13 @@ impl<'a> Plan<'a> {
             };
             declared.insert((edge.from.as_str(), edge.to.as_str(), edge.kind));
             let label = edge.label.as_deref().filter(|label| !label.is_empty());
-            lines.push(Line { from, to, kind: edge.kind, words: label.or(words(edge.kind)), used });
+            lines.push(Line { from, to, kind: edge.kind, words: label.or(kind_words(edge.kind)), used });
         }
         for (from, to, kind, count) in self.overlay.iter().flat_map(Overlay::edges) {
             let (Some(from_id), Some(to_id)) = (id(from), id(to)) else { continue };
             if !declared.contains(&(from, to, kind)) {
                 let used = Use::Undeclared(count);
-                lines.push(Line { from: from_id, to: to_id, kind, words: words(kind), used });
+                lines.push(Line { from: from_id, to: to_id, kind, words: kind_words(kind), used });
             }
         }
         lines
@@ -218,7 +218,7 @@ impl<'a> Plan<'a> {
 }
 
 /// What is written beside an edge without a label: what it is. Nothing beside an edge that is always taken.
-const fn words(kind: EdgeKind) -> Option<&'static str> {
+pub(super) const fn kind_words(kind: EdgeKind) -> Option<&'static str> {
     match kind {
         EdgeKind::Static => None,
         EdgeKind::Join => Some("join"),
