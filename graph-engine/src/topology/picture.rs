@@ -5,7 +5,7 @@ use ascii_dag::{AUTO, Direction, Graph, LayoutConfig, RenderOptions};
 use super::width;
 
 /// The most boxes, lines and layers passed by lines: more can't be read, and takes long to lay out.
-const WORK: usize = 2_000;
+pub(super) const WORK: usize = 2_000;
 
 /// Lays out a graph without cycles. Says why there is no picture if there is none.
 ///

@@ -5,7 +5,7 @@ use std::fmt::{self, Write};
 use super::Topology;
 use super::layers::Layers;
 use super::overlay::{Mark, Use};
-use super::picture::picture;
+use super::picture::{WORK, picture};
 use super::plan::{Id, Line, Plan, Step, kind_words};
 use super::width;
 use crate::executed::ExecutedPath;
@@ -14,8 +14,9 @@ use crate::task::{END, NodeKind, START};
 /// A topology for the terminal. Made by [`Topology::text`] (feature `ascii-dag`).
 ///
 /// First comes a picture of the edges that lead forward, from the top or, if that is too wide, from the left. Then all
-/// nodes, all edges and all clusters are listed; edges that lead back are only listed, because a line back can't be
-/// told from the line forth beside it. Nothing else than the picture is ever left out, and that only when it is wider
+/// nodes, all edges and all clusters are listed. Edges that lead back are only listed, because a line back can't be told
+/// from the line forth beside it; so are, in a graph that is mostly lines, the edges to nodes that others lead to step
+/// by step. Nothing else than the picture is ever left out, and that only when it is wider
 /// than [`columns`](Self::columns) or has too many lines to be read.
 ///
 /// A name of letters, digits, `_`, `-` and `.` is written as it is, any other between quotation marks and with Rust's
@@ -103,15 +104,20 @@ impl fmt::Display for TextDrawing<'_> {
         let spots = Spots::new(&plan);
         let lines = plan.lines();
         let ends: Vec<(usize, usize)> = lines.iter().map(|line| (spots.find(line.from), spots.find(line.to))).collect();
-        let layers = Layers::new(spots.0.len(), &ends);
-        let mut forward: Vec<_> =
-            ends.iter().zip(&layers.back).filter(|(_, back)| !**back).map(|(end, _)| *end).collect();
-        forward.sort_unstable();
-        forward.dedup();
+        let mut layers = Layers::new(spots.0.len(), &ends);
+        let back = layers.left_out.clone();
+        // A graph that is mostly lines can be read again without those that only lead past others.
+        if layers.passed() > spots.0.len() && spots.0.len() < WORK {
+            layers.leave_out_detours();
+        }
+        let drawn = ends.iter().zip(&layers.left_out).filter(|(_, left_out)| !**left_out);
+        let mut drawn: Vec<_> = drawn.map(|(end, _)| *end).collect();
+        drawn.sort_unstable();
+        drawn.dedup();
 
         writeln!(f, "{}\n", shown(&self.topology.name))?;
         let labels: Vec<String> = spots.0.iter().map(Spot::label).collect();
-        let has_picture = match picture(&labels, &forward, layers.passed, self.columns) {
+        let has_picture = match picture(&labels, &drawn, layers.passed(), self.columns) {
             Ok(picture) if picture.is_empty() => false,
             Ok(picture) => {
                 writeln!(f, "{picture}\n")?;
@@ -123,7 +129,8 @@ impl fmt::Display for TextDrawing<'_> {
             }
         };
         self.nodes(f, &plan, &spots)?;
-        let leads_back = |index: usize| has_picture && layers.back[index];
+        let is_back = |index: usize| has_picture && back[index];
+        let is_past = |index: usize| has_picture && layers.left_out[index] && !back[index];
         let listed = |f: &mut fmt::Formatter<'_>, title: &str, wanted: &dyn Fn(usize) -> bool| {
             let mut title = Some(title);
             for (_, line) in lines.iter().enumerate().filter(|(index, _)| wanted(*index)) {
@@ -135,8 +142,9 @@ impl fmt::Display for TextDrawing<'_> {
             }
             Ok(())
         };
-        listed(f, "edges", &|index| !leads_back(index))?;
-        listed(f, "edges that lead back, not in the picture", &leads_back)?;
+        listed(f, "edges", &|index| !is_back(index) && !is_past(index))?;
+        listed(f, "edges that lead past others, not in the picture", &is_past)?;
+        listed(f, "edges that lead back, not in the picture", &is_back)?;
         self.clusters(f)
     }
 }
