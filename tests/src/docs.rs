@@ -9,3 +9,8 @@ pub struct Readme;
 #[doc = include_str!("../../docs/guide/testing.md")]
 #[derive(Debug)]
 pub struct TestingGuide;
+
+/// The guide to diagrams.
+#[doc = include_str!("../../docs/guide/diagrams.md")]
+#[derive(Debug)]
+pub struct DiagramsGuide;

@@ -62,7 +62,7 @@ pub enum SvgError {
         source: io::Error,
     },
     /// The program didn't like its input or its system.
-    #[error("Graphviz ended with {status} and said: {said}")]
+    #[error("`dot` ended with {status} and said: {said}")]
     Failed {
         /// How it ended.
         status: ExitStatus,
@@ -70,7 +70,7 @@ pub enum SvgError {
         said: String,
     },
     /// The program took too long and was ended.
-    #[error("Graphviz took longer than {limit:?}: give it more by `Graphviz::timeout`, or draw a smaller graph")]
+    #[error("`dot` took longer than {limit:?}: give it more by `Graphviz::timeout`, or draw a smaller graph")]
     TooSlow {
         /// The time that it had.
         limit: Duration,
