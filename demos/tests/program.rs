@@ -137,6 +137,38 @@ fn the_pictures_of_the_guide_are_fresh() {
     assert_eq!(topology["name"], "hotel");
 }
 
+/// `--check` finds the pictures of the guide fresh, and an old one stale, with the command that mends it.
+#[test]
+fn a_stale_picture_is_found_and_mended() {
+    let [dot, mermaid] = ["hotel.dot", "hotel.mmd"].map(|file| docs().join(file));
+    let output = talk(&["--check", dot.to_str().unwrap(), mermaid.to_str().unwrap()], b"");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert_eq!((text(&output.stdout), text(&output.stderr)), ("", ""));
+
+    let old = Path::new(env!("CARGO_TARGET_TMPDIR")).join("old.mmd");
+    let name = old.to_str().unwrap();
+    let drawn = std::fs::read_to_string(&mermaid).unwrap();
+    std::fs::write(&old, drawn.replacen("apology", "excuse", 1)).unwrap();
+    let output = talk(&["--check", name], b"");
+    assert_eq!(output.status.code(), Some(1));
+    let said = text(&output.stderr);
+    assert!(said.starts_with(&format!("hotel: `{name}` is stale: line ")), "{said}");
+    assert!(said.contains("\n-  n0[\"excuse\"]\n+  n0[\"apology\"]\n"), "{said}");
+    assert!(said.ends_with(&format!("\nto write it again: hotel --mermaid {name}\n")), "{said}");
+    assert!(talk(&["--mermaid", name], b"").status.success());
+    assert_eq!(std::fs::read_to_string(&old).unwrap(), drawn);
+    assert_eq!(talk(&["--check"], b"").status.code(), Some(2));
+}
+
+#[test]
+fn the_graph_is_drawn_for_the_terminal() {
+    let output = talk(&["--text"], b"");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let said = text(&output.stdout);
+    assert!(said.starts_with("hotel\n\n"), "{said}");
+    assert!(said.contains("\n  explore_gate -> explore_agent: stay\n"), "{said}");
+}
+
 fn docs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs")
 }

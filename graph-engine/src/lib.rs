@@ -13,7 +13,9 @@
 //! | try again, limit the time | [`NodeExt`]: `.retry(..)`, `.timeout(..)` |
 //! | run it, and remember | [`Graph::runner`], [`Runner::thread`], a [`CheckpointStore`] |
 //! | watch it | [`Turn::stream`], [`Event`] |
-//! | draw it | [`Topology::dot`], [`Topology::mermaid`], [`Topology::json`] |
+//! | draw it | [`Topology::dot`], [`Topology::mermaid`], [`Topology::json`], [`Dot::svg`] |
+//! | draw where turns went | [`ExecutedPath`], [`Dot::executed`], [`Mermaid::executed`] |
+//! | keep committed diagrams true | [`Topology::export`], [`Topology::check`] |
 //! | test a node without an engine | call it; or `testing::node_once` (feature `testing`) |
 //!
 //! # A whole program
@@ -149,7 +151,12 @@ pub use task::{
     TargetSpec, Task,
 };
 pub use task_id::TaskId;
-pub use topology::{Cluster, Direction, Dot, Edge, EdgeKind, Mermaid, Topology, Vertex};
+#[cfg(feature = "ascii-dag")]
+pub use topology::TextDrawing;
+pub use topology::{
+    Cluster, DiagramFormat, Direction, Dot, Edge, EdgeKind, ExportError, Graphviz, Mermaid, StaleDiagram, SvgError,
+    Topology, Vertex,
+};
 
 /// What generated code uses. Not part of the API.
 #[doc(hidden)]

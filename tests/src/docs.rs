@@ -19,3 +19,8 @@ pub struct PoliciesGuide;
 #[doc = include_str!("../../docs/guide/watching.md")]
 #[derive(Debug)]
 pub struct WatchingGuide;
+
+/// The guide to diagrams.
+#[doc = include_str!("../../docs/guide/diagrams.md")]
+#[derive(Debug)]
+pub struct DiagramsGuide;

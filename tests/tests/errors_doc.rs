@@ -2,6 +2,8 @@
 
 #[path = "errors_doc/codec.rs"]
 mod codec;
+#[path = "errors_doc/diagrams.rs"]
+mod diagrams;
 #[path = "errors_doc/doc.rs"]
 mod doc;
 #[path = "errors_doc/fake.rs"]
@@ -54,6 +56,7 @@ async fn sections() -> Vec<Section> {
         models::tools(),
         stages::answers().await,
         stages::section().await,
+        diagrams::section(),
     ]
 }
 

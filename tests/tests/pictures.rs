@@ -11,12 +11,14 @@ mod names;
 #[path = "pictures/sample.rs"]
 mod sample;
 
-use std::path::PathBuf;
+#[path = "pictures/tools.rs"]
+mod tools;
 
 use expect_test::expect_file;
 use expected::Picture;
 use graph_engine::{Direction, Topology};
 use names::SplitMix;
+use tools::{scratch, skip};
 
 const SEED: u64 = 0x5eed_0f9a_9e5e_ed01;
 const GRAPHS: usize = 1_250;
@@ -91,7 +93,7 @@ fn graphviz_reads_every_name_back() {
     let read = graphviz::read(&scratch("hostile.dot"), &dots);
     assert_eq!(read.len(), graphs.len());
     for (index, (graph, read)) in graphs.iter().zip(read).enumerate() {
-        assert_eq!(read, Picture::in_graphviz(graph), "graph {index}:\n{}", dots[index]);
+        assert_eq!(read, Picture::in_graphviz(graph, None), "graph {index}:\n{}", dots[index]);
     }
 }
 
@@ -106,17 +108,6 @@ fn mermaid_reads_every_name_back() {
     assert_eq!(read.len(), graphs.len());
     for (index, (graph, read)) in graphs.iter().zip(read).enumerate() {
         let read = read.unwrap_or_else(|error| panic!("graph {index}: {error}\n{}", texts[index]));
-        assert_eq!(read, Picture::in_mermaid(graph), "graph {index}:\n{}", texts[index]);
+        assert_eq!(read, Picture::in_mermaid(graph, None), "graph {index}:\n{}", texts[index]);
     }
-}
-
-fn scratch(file: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(file)
-}
-
-/// Passes without the outside program on a developer's machine, but never in CI.
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
-fn skip(why: &str) {
-    assert!(std::env::var("CI").as_deref() != Ok("true"), "{why}");
-    eprintln!("skipped. {why}");
 }

@@ -102,10 +102,10 @@ impl<S: State> LocalDriver<S> {
                 hub.send(Origin::step(step), EventKind::StepFinished { next, state }).await;
             }
             let over = matches!(&ask, Ask::Stop(_));
-            if machine.step() != step || over {
-                if let Some(guards) = &self.bench.guards {
-                    guards.keep_results().await;
-                }
+            if (machine.step() != step || over)
+                && let Some(guards) = &self.bench.guards
+            {
+                guards.keep_results().await;
             }
             if machine.step() != step {
                 self.end_step(machine);

@@ -48,6 +48,24 @@ impl Topology {
     }
 }
 
+/// Any text in one line of a message or a terminal: as [`Topology::visible`] says, but line ends are shown as `↵` and
+/// long lines are left alone.
+pub(super) fn one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match Shown::of(c) {
+            Shown::AsItIs => line.push(c),
+            Shown::Space => line.push(' '),
+            Shown::Newline if c == '\r' && chars.peek() == Some(&'\n') => {}
+            Shown::Newline => line.push('↵'),
+            Shown::Code => line.push_str(&format!("U+{:04X}", u32::from(c))),
+            Shown::Nothing => {}
+        }
+    }
+    line
+}
+
 /// What is shown for a name of which nothing remains: an empty label isn't valid Mermaid.
 const NOTHING: &str = "\"\"";
 
@@ -190,6 +208,13 @@ mod tests {
         assert!(matches!(Topology::visible(&long), Cow::Borrowed(_)));
         assert_eq!(Topology::visible(&format!("{long}b")), format!("{long}\nb"));
         assert_eq!(Topology::visible(&format!("{long}\n{long}c")), format!("{long}\n{long}\nc"));
+    }
+
+    #[test]
+    fn one_line_has_no_control_character() {
+        assert_eq!(one_line("a\tb\u{1b}[31m\r\nc\u{202e}d\0"), "a b[31m↵cU+202Ed");
+        assert_eq!(one_line(&"é".repeat(101)), "é".repeat(101));
+        assert_eq!(one_line(""), "");
     }
 
     #[test]

@@ -2,12 +2,29 @@
 
 mod dot;
 mod escape;
+mod export;
+#[cfg(feature = "ascii-dag")]
+mod layers;
 mod mermaid;
+mod overlay;
+#[cfg(feature = "ascii-dag")]
+mod picture;
 mod plan;
+mod stale;
+mod svg;
+#[cfg(feature = "ascii-dag")]
+mod text;
+#[cfg(feature = "ascii-dag")]
+mod width;
 
 pub use crate::edge_kind::EdgeKind;
 pub use dot::Dot;
+pub use export::{DiagramFormat, ExportError};
 pub use mermaid::Mermaid;
+pub use stale::StaleDiagram;
+pub use svg::{Graphviz, SvgError};
+#[cfg(feature = "ascii-dag")]
+pub use text::TextDrawing;
 
 use serde::{Deserialize, Serialize};
 

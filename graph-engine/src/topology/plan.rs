@@ -3,17 +3,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use super::{Cluster, Edge, Topology, Vertex};
+use super::overlay::{Mark, Overlay, Use};
+use super::{Cluster, Topology, Vertex};
 use crate::edge_kind::EdgeKind;
+use crate::executed::ExecutedPath;
+use crate::name::Name;
 use crate::task::{END, START};
 
 /// What a name is called inside a file: never the name itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Id {
     Start,
     End,
     Node(usize),
-    /// Something that an edge or a cluster names, but that is no node.
+    /// Something that an edge, a cluster or a path names, but that is no node.
     Unknown(usize),
 }
 
@@ -39,6 +42,17 @@ pub(super) enum Step<'a> {
     Close,
 }
 
+/// One edge of a picture.
+#[derive(Debug)]
+pub(super) struct Line<'a> {
+    pub(super) from: Id,
+    pub(super) to: Id,
+    pub(super) kind: EdgeKind,
+    /// What is written beside it.
+    pub(super) words: Option<&'a str>,
+    pub(super) used: Use,
+}
+
 /// A topology with an id for every name. Made in time linear in the topology but for the look-up of names.
 #[derive(Debug)]
 pub(super) struct Plan<'a> {
@@ -47,10 +61,12 @@ pub(super) struct Plan<'a> {
     unknown: Vec<&'a str>,
     start: bool,
     end: bool,
+    overlay: Option<Overlay<'a>>,
 }
 
 impl<'a> Plan<'a> {
-    pub(super) fn new(topology: &'a Topology) -> Self {
+    pub(super) fn new(topology: &'a Topology, path: Option<&'a ExecutedPath>) -> Self {
+        let overlay = path.map(Overlay::new);
         let mut ids = BTreeMap::new();
         for (index, node) in topology.nodes.iter().enumerate() {
             ids.entry(node.name.as_str()).or_insert(Id::Node(index));
@@ -59,22 +75,23 @@ impl<'a> Plan<'a> {
         ids.entry(END).or_insert(Id::End);
 
         let ends = topology.edges.iter().flat_map(|edge| [&edge.from, &edge.to]);
+        let walked = overlay.iter().flat_map(Overlay::names);
         let grouped = topology.clusters.iter().flat_map(|cluster| cluster.members.iter().chain([&cluster.entry]));
         let (mut start, mut end) = (false, false);
         let mut unknown = BTreeSet::new();
-        for name in ends.chain(grouped) {
-            match ids.get(name.as_str()) {
+        for name in ends.chain(grouped).map(Name::as_str).chain(walked) {
+            match ids.get(name) {
                 Some(Id::Start) => start = true,
                 Some(Id::End) => end = true,
                 Some(_) => {}
                 None => {
-                    unknown.insert(name.as_str());
+                    unknown.insert(name);
                 }
             }
         }
         let unknown: Vec<&str> = unknown.into_iter().collect();
         ids.extend(unknown.iter().enumerate().map(|(index, name)| (*name, Id::Unknown(index))));
-        Self { topology, ids, unknown, start, end }
+        Self { topology, ids, unknown, start, end, overlay }
     }
 
     /// Everything but the edges: first what is in no cluster, then the clusters, each with its nodes before its
@@ -147,10 +164,47 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// All edges with their ids.
-    pub(super) fn edges(&self) -> impl Iterator<Item = (Id, Id, &'a Edge)> {
+    /// All declared edges, then those that were taken although nobody declared them.
+    ///
+    /// A path knows no labels: of edges that differ only in their label each shows what was counted for all of them.
+    pub(super) fn lines(&self) -> Vec<Line<'a>> {
         let id = |name: &str| self.ids.get(name).copied();
-        self.topology.edges.iter().filter_map(move |edge| Some((id(&edge.from)?, id(&edge.to)?, edge)))
+        let mut declared = BTreeSet::new();
+        let mut lines = Vec::with_capacity(self.topology.edges.len());
+        for edge in &self.topology.edges {
+            let (Some(from), Some(to)) = (id(&edge.from), id(&edge.to)) else { continue };
+            let used = match &self.overlay {
+                Some(overlay) => overlay.declared(&edge.from, &edge.to, edge.kind),
+                None => Use::Unasked,
+            };
+            declared.insert((edge.from.as_str(), edge.to.as_str(), edge.kind));
+            let label = edge.label.as_deref().filter(|label| !label.is_empty());
+            lines.push(Line { from, to, kind: edge.kind, words: label.or(kind_words(edge.kind)), used });
+        }
+        for (from, to, kind, count) in self.overlay.iter().flat_map(Overlay::edges) {
+            let (Some(from_id), Some(to_id)) = (id(from), id(to)) else { continue };
+            if !declared.contains(&(from, to, kind)) {
+                let used = Use::Undeclared(count);
+                lines.push(Line { from: from_id, to: to_id, kind, words: kind_words(kind), used });
+            }
+        }
+        lines
+    }
+
+    /// What happened at this node. Nothing is known of it without a path.
+    pub(super) fn mark(&self, name: &str) -> Mark {
+        self.overlay.as_ref().and_then(|overlay| overlay.mark(name)).unwrap_or_default()
+    }
+
+    /// Whether a path lies over the picture.
+    pub(super) fn is_walked(&self) -> bool {
+        self.overlay.is_some()
+    }
+
+    /// What the path names, but that is no node.
+    pub(super) fn strangers(&self) -> impl Iterator<Item = &'a str> {
+        let names = self.overlay.iter().flat_map(Overlay::names);
+        names.filter(|name| matches!(self.ids.get(name), Some(Id::Unknown(_))))
     }
 
     /// The nodes that may lead anywhere.
@@ -163,9 +217,9 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// What is written beside an edge: its label, or else what it is. Nothing beside an edge that is always taken.
-pub(super) fn words(edge: &Edge) -> Option<&str> {
-    edge.label.as_deref().filter(|label| !label.is_empty()).or(match edge.kind {
+/// What is written beside an edge without a label: what it is. Nothing beside an edge that is always taken.
+pub(super) const fn kind_words(kind: EdgeKind) -> Option<&'static str> {
+    match kind {
         EdgeKind::Static => None,
         EdgeKind::Join => Some("join"),
         EdgeKind::Go => Some("go"),
@@ -174,7 +228,7 @@ pub(super) fn words(edge: &Edge) -> Option<&str> {
         EdgeKind::Direct => Some("direct"),
         EdgeKind::Finish => Some("finish"),
         EdgeKind::Error => Some("error"),
-    })
+    }
 }
 
 /// Indentation of a line. Its width has a limit, so that a file grows with the topology and not with its depth.
@@ -189,6 +243,7 @@ impl fmt::Display for Pad {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::topology::Edge;
 
     fn lines(topology: &Topology) -> Vec<String> {
         let line = |step: &Step<'_>| match step {
@@ -199,7 +254,7 @@ mod tests {
             Step::Open(_, cluster) => format!("{} {{", cluster.name),
             Step::Close => "}".to_owned(),
         };
-        Plan::new(topology).steps().iter().map(line).collect()
+        Plan::new(topology, None).steps().iter().map(line).collect()
     }
 
     fn cluster<const N: usize>(name: &str, parent: Option<&str>, members: [&str; N]) -> Cluster {
@@ -214,7 +269,7 @@ mod tests {
         let edges = vec![Edge::new("a", "lost", EdgeKind::Go), Edge::new("found", END, EdgeKind::Static)];
         let topology = Topology::new("g", nodes, edges, vec![cluster("c", None, ["member"])]);
         assert_eq!(lines(&topology), ["end", "a", "found?", "lost?", "c {", "member?", "}"]);
-        assert_eq!(Plan::new(&topology).edges().count(), 2);
+        assert_eq!(Plan::new(&topology, None).lines().len(), 2);
     }
 
     #[test]

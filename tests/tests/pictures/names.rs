@@ -19,11 +19,11 @@ impl SplitMix {
         mixed ^ (mixed >> 31)
     }
 
-    fn below(&mut self, limit: usize) -> usize {
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
         usize::try_from(self.next() % limit as u64).expect("below a usize")
     }
 
-    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+    pub(crate) fn pick<T: Copy>(&mut self, from: &[T]) -> T {
         from[self.below(from.len())]
     }
 }
@@ -60,7 +60,7 @@ const FRAGMENTS: [&str; 99] = [
 
 const WORDS: [&str; 8] = ["explore", "present", "gate", "Hotel", "a", "x1", "ünïcode", "42"];
 
-fn hostile_name(random: &mut SplitMix) -> String {
+pub(crate) fn hostile_name(random: &mut SplitMix) -> String {
     let mut name = String::new();
     match random.below(100) {
         // 10 kB.
@@ -115,7 +115,7 @@ pub(crate) fn hostile_graph(random: &mut SplitMix) -> Topology {
     let label = format!("{}!", fresh(random));
 
     const NODES: [NodeKind; 5] = [NodeKind::Plain, NodeKind::Agent, NodeKind::Tools, NodeKind::Gate, NodeKind::Human];
-    const EDGES: [EdgeKind; 7] = [
+    const EDGES: [EdgeKind; 8] = [
         EdgeKind::Static,
         EdgeKind::Join,
         EdgeKind::Go,
@@ -123,6 +123,7 @@ pub(crate) fn hostile_graph(random: &mut SplitMix) -> Topology {
         EdgeKind::Stay,
         EdgeKind::Direct,
         EdgeKind::Finish,
+        EdgeKind::Error,
     ];
     let node = |random: &mut SplitMix, name: &str| {
         let mut vertex = Vertex::new(name, random.pick(&NODES));

@@ -12,15 +12,24 @@ pub struct Options {
     /// The day on which the conversation takes place, YYYY-MM-DD [default: the system's calendar]
     #[arg(long, value_name = "DATE")]
     pub today: Option<Date>,
-    /// Print the graph in Graphviz' language and leave
-    #[arg(long, conflicts_with_all = ["mermaid", "json"])]
-    pub dot: bool,
-    /// Print the graph as a Mermaid diagram and leave
-    #[arg(long, conflicts_with = "json")]
-    pub mermaid: bool,
-    /// Print the graph as JSON and leave
-    #[arg(long)]
-    pub json: bool,
+    /// Write the graph in Graphviz' language to this file and leave [default: print it]
+    #[arg(long, group = "drawing", value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
+    pub dot: Option<PathBuf>,
+    /// The same as a Mermaid diagram
+    #[arg(long, group = "drawing", value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
+    pub mermaid: Option<PathBuf>,
+    /// The same as JSON
+    #[arg(long, group = "drawing", value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
+    pub json: Option<PathBuf>,
+    /// The same as an SVG picture, drawn by the system's Graphviz
+    #[arg(long, group = "drawing", value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
+    pub svg: Option<PathBuf>,
+    /// The same for a terminal
+    #[arg(long, group = "drawing", value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
+    pub text: Option<PathBuf>,
+    /// Compare these files with the graph and leave, with exit code 1 if one is stale
+    #[arg(long, group = "drawing", value_name = "FILE", num_args = 1..)]
+    pub check: Vec<PathBuf>,
     /// Show every super-step: which vertex ran, what it wrote, where it went
     #[arg(long)]
     pub trace: bool,

@@ -5,6 +5,7 @@ use super::{Chat, Line, Lines, Next, Options, Setup, Style};
 use crate::hotel::catalogue::{Catalogue, CatalogueError};
 use crate::hotel::clean::clean_line;
 use crate::hotel::graph::{GraphError, graph};
+use graph_engine::{DiagramFormat, ExportError};
 use jiff::civil::Date;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -26,9 +27,9 @@ pub enum Failure {
     /// The graph is not consistent.
     #[error(transparent)]
     Graph(#[from] GraphError),
-    /// The topology is no JSON.
-    #[error("the graph cannot be written as JSON")]
-    Json(#[from] serde_json::Error),
+    /// The graph cannot be drawn, or a drawing of it is stale.
+    #[error(transparent)]
+    Drawing(#[from] ExportError),
     /// The script cannot be read.
     #[error("`{path}` cannot be read, check the file that `--script` names", path = path.display())]
     Script {
@@ -55,8 +56,7 @@ pub async fn run(
     is_interactive: bool,
     style: Style,
 ) -> Result<Option<Chat>, Failure> {
-    if options.dot || options.mermaid || options.json {
-        draw(options, output)?;
+    if draw(options, output)? {
         return Ok(None);
     }
     let catalogue = match &options.db {
@@ -81,17 +81,29 @@ pub async fn run(
     Ok(Some(session.chat))
 }
 
-fn draw(options: &Options, output: &mut (impl Write + ?Sized)) -> Result<(), Failure> {
-    let graph = graph()?;
-    let topology = graph.topology();
-    if options.dot {
-        write!(output, "{}", topology.dot())?;
-    } else if options.mermaid {
-        write!(output, "{}", topology.mermaid())?;
-    } else {
-        writeln!(output, "{}", topology.json()?)?;
+/// Whether drawings are all that is asked for.
+fn draw(options: &Options, mut output: &mut (impl Write + ?Sized)) -> Result<bool, Failure> {
+    let drawings = [
+        (DiagramFormat::Dot, &options.dot),
+        (DiagramFormat::Mermaid, &options.mermaid),
+        (DiagramFormat::Json, &options.json),
+        (DiagramFormat::Svg, &options.svg),
+        (DiagramFormat::Text, &options.text),
+    ];
+    let asked = drawings.into_iter().find_map(|(format, file)| Some((format, file.as_ref()?)));
+    if asked.is_none() && options.check.is_empty() {
+        return Ok(false);
     }
-    Ok(())
+    let graph = graph()?;
+    if let Some((format, file)) = asked {
+        // A reader that has seen enough is no failure of the drawing.
+        graph.topology().save(format, file, &mut output).map_err(|error| match error {
+            ExportError::Print(error) => Failure::Terminal(error),
+            error => Failure::Drawing(error),
+        })?;
+    }
+    graph.topology().check("hotel", options.check.iter().map(PathBuf::as_path))?;
+    Ok(true)
 }
 
 struct Session {
