@@ -168,7 +168,8 @@ async fn the_entry_of_a_graph_may_send_as_many_tasks_and_no_more() {
     assert_eq!(limited(5).run(Trip::update()).await.unwrap().state.log.len(), 5);
     let thread = limited(6);
     let error = thread.run(Trip::update()).await.unwrap_err();
-    assert!(error.to_string().contains("it sends 6 tasks at once, but at most 5 may be"), "{error}");
+    assert!(matches!(*error.error, RunError::FanOutLimit { sent: 6, limit: 5, .. }), "{error}");
+    assert!(error.to_string().ends_with("nothing of the input was kept"), "{error}");
     assert_eq!(thread.state().await.unwrap().checkpoint, None, "nothing of the input is kept");
 }
 
@@ -224,4 +225,15 @@ async fn a_state_that_grows_is_counted_as_a_whole_over_turns_and_after_a_restart
     // An overwrite makes room again.
     thread().run(Text::update().overwrite_more(Vec::<String>::new())).await.unwrap();
     thread().run(Text::update().more(["twelve chars".to_owned()])).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_turn_that_ends_at_exactly_its_deadline_has_ended_in_time() {
+    // As a node that is ready at exactly its timeout is not timed out.
+    for millis in [1, 1_000] {
+        let graph = graph().node("a", after(millis, "a")).edge(START, "a");
+        let thread = stored(graph, |runner| runner.deadline(Duration::from_millis(millis)));
+        let end = thread.run(Trip::update()).await.expect("it took no longer than it may");
+        assert_eq!(end.status, Status::Done);
+    }
 }

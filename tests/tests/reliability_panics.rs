@@ -9,12 +9,13 @@ use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::task::Poll;
+use std::time::Duration;
 
 use behaviour_tests::{Runs, TestStore, Trip, TripUpdate, note};
 use futures_util::StreamExt;
 use graph_engine::{
-    Builder, Cache, FailedTask, FaultKind, Filter, Graph, In, Mode, NodeExt, Parallel, RunError, START, StreamOptions,
-    Thread, Turn, TurnEnd, TurnError, blocking,
+    Builder, Cache, CacheKey, FailedTask, FaultKind, Filter, Graph, In, Mode, NodeCache, NodeExt, Parallel, RunError,
+    START, StoreError, StreamOptions, Thread, Turn, TurnEnd, TurnError, async_trait, blocking,
 };
 use hooked::{Hooked, HookedStore, HookedUpdate, arm, disarm, graph};
 
@@ -326,6 +327,44 @@ async fn a_store_that_panics_while_a_thread_is_looked_at_is_an_error() {
     arm("`delete` of a store", 0);
     looked("delete", catch(thread.delete()).await.map(|ended| ended.map(drop)));
     assert_eq!(out, NONE);
+}
+
+/// A cache that panics when it is asked, or when it is given something.
+struct BadCache {
+    get: bool,
+}
+
+#[async_trait]
+impl NodeCache for BadCache {
+    async fn get(&self, _: &CacheKey, _: Duration) -> Result<Option<Vec<u8>>, StoreError> {
+        assert!(!self.get, "`get` of a cache went off");
+        Ok(None)
+    }
+
+    async fn put(&self, _: &CacheKey, _: Vec<u8>, _: Option<Duration>, _: Duration) -> Result<(), StoreError> {
+        panic!("`put` of a cache went off")
+    }
+
+    async fn clear(&self, _: &str, _: Option<&str>) -> Result<(), StoreError> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn a_panicking_cache_is_a_warning_and_the_node_runs() {
+    let mut out = Vec::new();
+    for get in [true, false] {
+        let node = note("n").cache(Cache::by(|_: &Trip| 1));
+        let runner = trip().node("n", node).edge(START, "n").compile().unwrap().runner().cache(BadCache { get });
+        match catch(runner.thread("t").run(Trip::update()).into_future()).await {
+            Ok(ended) => {
+                let end = ended.unwrap();
+                assert_eq!((&end.state.log[..], end.report.warnings.len()), (&["n".to_owned()][..], 1));
+            }
+            Err(panic) => out.push(panic),
+        }
+    }
+    assert_eq!(out, NONE, "came out of the turn");
 }
 
 #[tokio::test]

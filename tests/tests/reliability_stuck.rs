@@ -194,10 +194,10 @@ async fn a_node_that_blocks_its_worker_is_told_to_be_made_blocking_and_stops_no_
     assert!(!turn.is_finished());
     gate.open();
     let error = turn.await.unwrap().unwrap_err();
-    let text = error.failures()[0].to_string();
-    assert!(
-        text.contains("so longer than its timeout of 1ms") && text.contains("make it a node with `blocking(..)`"),
-        "{text}"
+    assert_eq!(
+        error.failures()[0].source.to_string(),
+        "it blocked its thread past its timeout of 1ms, so nobody could stop it; make it a node with `blocking(..)`, or \
+         raise `.timeout(..)`"
     );
     assert_eq!(error.failures()[0].kind, FaultKind::TimedOut);
 }
