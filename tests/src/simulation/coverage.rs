@@ -47,6 +47,7 @@ constructs! {
     ErrorRoute = "a node took over from a failed task",
     SiblingsCancelled = "siblings of a failed task were cancelled",
     Queued = "a task waited for its place",
+    Cached = "a cached result was taken",
     Deadline = "a turn ran into its deadline",
     Drained = "a turn stopped at a boundary",
     Cancelled = "a turn was cancelled while tasks ran",
@@ -80,6 +81,8 @@ pub struct Coverage {
     pub turns: u64,
     /// Merged super-steps.
     pub steps: u64,
+    /// Results that were cached and taken within one super-step: whether they are depends on who began first.
+    pub raced: u64,
     /// Sessions whose two modes could be compared.
     pub compared: u64,
 }
@@ -118,6 +121,7 @@ impl Coverage {
         self.turns += other.turns;
         self.steps += other.steps;
         self.compared += other.compared;
+        self.raced += other.raced;
     }
 
     /// In how many percent of the seeds it happened.

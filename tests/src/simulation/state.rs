@@ -122,6 +122,12 @@ pub(super) struct Facts {
 }
 
 impl View {
+    /// What results are cached by: it changes as the thread goes on, so that no cached move goes round for ever.
+    #[must_use]
+    pub(super) fn cache_key(&self) -> u64 {
+        self.fuel / 8
+    }
+
     /// All of it as numbers.
     #[must_use]
     pub(super) fn words(&self) -> [u64; 6] {

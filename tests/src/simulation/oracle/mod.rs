@@ -32,6 +32,8 @@ pub(super) struct Oracle<'a> {
     /// Results of tasks that no commit holds yet: the store may have saved them.
     known: BTreeMap<(u64, u32), Finished>,
     saved: Vec<(CheckpointId, graph_engine::TaskId)>,
+    /// Cached results by node and key, with the super-step that made them.
+    cached: BTreeMap<(usize, u64), (u64, Finished)>,
     failed_before: bool,
     /// What really happened.
     pub coverage: Coverage,
@@ -50,6 +52,7 @@ impl<'a> Oracle<'a> {
             turn_names: BTreeSet::new(),
             known: BTreeMap::new(),
             saved: Vec::new(),
+            cached: BTreeMap::new(),
             failed_before: false,
             coverage: Coverage::default(),
         }

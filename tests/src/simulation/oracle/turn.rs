@@ -32,6 +32,7 @@ pub(super) struct Turn<'o, 'a> {
     pub(super) tasks: u64,
     pub(super) stays: u64,
     pub(super) rescued: u64,
+    pub(super) cached: u64,
     fired: BTreeMap<usize, (BTreeSet<u64>, u32)>,
     /// What is told after each super-step: its number, what is next, and the state.
     pub(super) told: Vec<(u64, Vec<String>, Facts)>,
@@ -67,6 +68,7 @@ impl Oracle<'_> {
             tasks: 0,
             stays: 0,
             rescued: 0,
+            cached: 0,
             fired: BTreeMap::new(),
             told: Vec::new(),
         };
@@ -223,7 +225,8 @@ impl Turn<'_, '_> {
             holds(began <= at, || format!("a super-step began at {began}, after the turn was to drain at {at}"))?;
             return Ok(false);
         }
-        Ok(true)
+        // Cached results leave no record.
+        Ok(!self.trace.events.iter().any(|event| event.task.is_some_and(|task| task.step == self.model.step)))
     }
 
     fn finish_step(&mut self) -> Result<(), Stop> {
