@@ -90,7 +90,6 @@ impl Op {
 }
 
 /// The update that consists of these writes.
-#[must_use]
 pub(super) fn update(ops: &[Op]) -> SimUpdate {
     ops.iter().cloned().fold(Sim::update(), |update, op| match op {
         Op::Log(entry) => update.log([entry]),

@@ -1,6 +1,8 @@
 //! A second, simple and slow model of what the engine promises. It predicts every frontier, commit, state and end of a
 //! session from what nodes did, and compares. It shares nothing with the engine's machine.
 
+mod begin;
+mod choose;
 mod merge;
 mod model;
 mod position;

@@ -100,7 +100,7 @@ impl Turn<'_, '_> {
             (Verdict::Failed(expected), Err((text, error, report))) => {
                 let error = error.as_ref().map(|error| shape(error)).unwrap_or_else(|| text.clone());
                 same("the error", expected, &error)?;
-                report.as_ref()
+                report.as_deref()
             }
             (expected, got) => return Err(format!("the end: expected {expected:?}, got {got:?}")),
         };
