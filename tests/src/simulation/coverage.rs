@@ -81,8 +81,6 @@ pub struct Coverage {
     pub turns: u64,
     /// Merged super-steps.
     pub steps: u64,
-    /// Results that were cached and taken within one super-step: whether they are depends on who began first.
-    pub raced: u64,
     /// Sessions whose two modes could be compared.
     pub compared: u64,
 }
@@ -121,7 +119,6 @@ impl Coverage {
         self.turns += other.turns;
         self.steps += other.steps;
         self.compared += other.compared;
-        self.raced += other.raced;
     }
 
     /// In how many percent of the seeds it happened.

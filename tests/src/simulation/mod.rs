@@ -71,11 +71,10 @@ pub async fn simulate(seed: u64, effort: Effort) -> Result<Coverage, String> {
     let Some(second) = run(&plan, two, &mut other).await? else { return Ok(coverage) };
     let tied = |trace: &Trace| trace.turns.iter().zip(&plan.turns).any(|(turn, env)| turn.is_tied(env));
     // A store that keeps results of single tasks, and siblings that are cancelled: both look at who finished first, and
-    // of tasks that finish at one moment either may. A cached result may be taken within the super-step that made it.
+    // of tasks that finish at one moment either may.
     let saves = first.turns.iter().any(TurnTrace::has_saves);
     let stopped = [&coverage, &other].iter().any(|seen| seen.has(Construct::SiblingsCancelled));
-    let raced = coverage.raced + other.raced > 0;
-    if !raced && !tied(&first) && !tied(&second) && !saves && !stopped {
+    if !tied(&first) && !tied(&second) && !saves && !stopped {
         coverage.compared += 1;
         if !first.equals(&second) {
             let (first, second) = difference(&first, &second);

@@ -67,10 +67,7 @@ impl Sketch {
             if rng.percent(32) {
                 node.limit = Some(1 + usize::from(rng.percent(25)));
             }
-            if rng.percent(14) {
-                // One at a time and once, so that the order of what is kept is the order of tasks.
-                (node.cached, node.limit, node.retry) = (true, Some(1), None);
-            }
+            node.cached = rng.percent(14);
             if calm {
                 node.temper.slow = 30;
                 continue;

@@ -2,6 +2,7 @@
 //! session from what nodes did, and compares. It shares nothing with the engine's machine.
 
 mod begin;
+mod cache;
 mod choose;
 mod merge;
 mod model;
@@ -34,8 +35,8 @@ pub(super) struct Oracle<'a> {
     /// Results of tasks that no commit holds yet: the store may have saved them.
     known: BTreeMap<(u64, u32), Finished>,
     saved: Vec<(CheckpointId, graph_engine::TaskId)>,
-    /// Cached results by node and key, with the super-step that made them.
-    cached: BTreeMap<(usize, u64), (u64, Finished)>,
+    /// Cached results by node and key.
+    cached: BTreeMap<(usize, u64), Finished>,
     failed_before: bool,
     /// What really happened.
     pub coverage: Coverage,

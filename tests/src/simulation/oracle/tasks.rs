@@ -1,8 +1,7 @@
 //! What became of the tasks of a super-step, by what their nodes noted, and whether it was legal.
 
-use graph_engine::{EventKind, FaultKind, RunError, TaskId};
+use graph_engine::{FaultKind, RunError};
 
-use super::model::Finished;
 use super::turn::Turn;
 use super::verdict::{Stop, failure_text};
 use super::{holds, same};
@@ -11,7 +10,6 @@ use crate::simulation::coverage::Construct;
 use crate::simulation::node::kind_number;
 use crate::simulation::plan::NAMES;
 use crate::simulation::rng::mix;
-use crate::simulation::state::Op;
 use crate::simulation::world::Record;
 
 /// What became of the tasks.
@@ -64,7 +62,7 @@ impl Turn<'_, '_> {
             match fate {
                 Fate::Done => {
                     if let End::Done(ops, way) = act.end {
-                        self.keep(node, &(ops.clone(), way.clone()));
+                        self.note_result(node, &(ops.clone(), way.clone()));
                         self.oracle.known.insert(key, (ops.clone(), way.clone()));
                         self.model.tasks[rank].done = Some((ops, way));
                     }
@@ -100,48 +98,6 @@ impl Turn<'_, '_> {
             self.oracle.coverage.hit(Construct::SiblingsCancelled);
         }
         Ok(())
-    }
-
-    /// Whether the task took a cached result instead of running. One that an earlier super-step kept must be taken.
-    fn take_cached(&mut self, rank: usize, records: &[&Record]) -> Result<bool, String> {
-        let node = self.model.tasks[rank].node;
-        if !self.oracle.graph.nodes[node].cached {
-            return Ok(false);
-        }
-        let entry = self.oracle.cached.get(&(node, self.model.facts.view().cache_key())).cloned();
-        if !records.is_empty() {
-            let older = entry.is_some_and(|(kept, _)| kept < self.kept_at(self.model.step));
-            return if older { Err(format!("{records:?} ran although its result was cached")) } else { Ok(false) };
-        }
-        let id = TaskId { step: self.model.step, rank: u32::try_from(rank).unwrap_or(u32::MAX) };
-        let told =
-            self.trace.events.iter().any(|event| {
-                event.task == Some(id) && matches!(event.kind, EventKind::NodeFinished { cached: true, .. })
-            });
-        if !told {
-            return Ok(false);
-        }
-        let Some((kept, finished)) = entry else { return Err(format!("task {id} took a result that nobody kept")) };
-        self.oracle.coverage.hit(Construct::Cached);
-        self.oracle.coverage.raced += u64::from(kept == self.kept_at(id.step));
-        self.oracle.known.insert((id.step, id.rank), finished.clone());
-        self.model.tasks[rank].done = Some(finished);
-        self.cached += 1;
-        Ok(true)
-    }
-
-    /// A moment that orders super-steps over all turns: one may be run again by a later turn.
-    fn kept_at(&self, step: u64) -> u64 {
-        (self.number << 32) + step
-    }
-
-    /// The cache keeps a result, unless it writes what is never stored.
-    fn keep(&mut self, node: usize, finished: &Finished) {
-        if self.oracle.graph.nodes[node].cached && !finished.0.iter().any(|op| matches!(op, Op::Draft(_))) {
-            let at = self.kept_at(self.model.step);
-            let key = self.model.facts.view().cache_key();
-            self.oracle.cached.insert((node, key), (at, finished.clone()));
-        }
     }
 
     /// The task has failed for good: another node takes over, or the turn fails.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use graph_engine::{CheckpointId, Status};
 
 use super::merge::{conflict, merge};
-use super::model::Model;
+use super::model::{Finished, Model};
 use super::route::Routing;
 use super::verdict::{Stop, Verdict, failed};
 use super::{Oracle, holds, same};
@@ -32,6 +32,8 @@ pub(super) struct Turn<'o, 'a> {
     pub(super) stays: u64,
     pub(super) rescued: u64,
     pub(super) cached: u64,
+    /// Results of the super-step at hand that the cache will keep.
+    pub(super) results: Vec<((usize, u64), Finished)>,
     fired: BTreeMap<usize, (BTreeSet<u64>, u32)>,
     /// What is told after each super-step: its number, what is next, and the state.
     pub(super) told: Vec<(u64, Vec<String>, Facts)>,
@@ -68,6 +70,7 @@ impl Oracle<'_> {
             stays: 0,
             rescued: 0,
             cached: 0,
+            results: Vec::new(),
             fired: BTreeMap::new(),
             told: Vec::new(),
         };
@@ -95,10 +98,15 @@ impl Oracle<'_> {
 
 impl Turn<'_, '_> {
     fn follow(&mut self) -> Stop {
-        match self.begin().and_then(|()| self.go_on()) {
+        let stop = match self.begin().and_then(|()| self.go_on()) {
             Ok(verdict) => Stop::Ended(verdict),
             Err(stop) => stop,
+        };
+        // A turn that its store stopped keeps nothing of the super-step at hand.
+        if matches!(&stop, Stop::Ended(verdict) if *verdict != Verdict::Failed("store".into())) {
+            self.keep_results();
         }
+        stop
     }
 
     pub(super) fn routing(&mut self) -> Routing<'_> {
@@ -192,6 +200,7 @@ impl Turn<'_, '_> {
         }
         routing.form();
         self.merged += 1;
+        self.keep_results();
         self.model.step += 1;
         self.model.origin = None;
         self.told.push((step, self.model.pending(), self.model.facts.clone()));
