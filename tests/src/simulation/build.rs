@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use graph_engine::{
-    Builder, CompileError, END, Graph, Level, Lint, NodeError, NodeExt, NodeSpec, Retry, START, Siblings,
+    Builder, Cache, CompileError, END, Graph, Level, Lint, NodeError, NodeExt, NodeSpec, Retry, START, Siblings,
 };
 
 use super::behave::{decide, enter};
@@ -115,6 +115,9 @@ fn spec(plan: &NodePlan, body: SimNode) -> NodeSpec<Sim> {
     }
     if let Some(limit) = plan.limit {
         spec = spec.limit(limit);
+    }
+    if plan.cached {
+        spec = spec.cache(Cache::by(|sim: &Sim| sim.view().cache_key()));
     }
     if let Some(handler) = plan.on_error {
         spec = spec.on_error(NAMES[handler]);

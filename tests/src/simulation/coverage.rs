@@ -47,6 +47,7 @@ constructs! {
     ErrorRoute = "a node took over from a failed task",
     SiblingsCancelled = "siblings of a failed task were cancelled",
     Queued = "a task waited for its place",
+    Cached = "a cached result was taken",
     Deadline = "a turn ran into its deadline",
     Drained = "a turn stopped at a boundary",
     Cancelled = "a turn was cancelled while tasks ran",

@@ -69,7 +69,9 @@ pub(super) fn steps(trace: &TurnTrace) -> Vec<(u64, Vec<String>, Facts)> {
 pub(super) fn nodes(trace: &TurnTrace) -> Result<(), String> {
     let mut told: BTreeMap<(TaskId, u32), Vec<&Event<Sim>>> = BTreeMap::new();
     for event in &trace.events {
-        if let Some(task) = event.task {
+        // A cached result is told without an attempt.
+        let cached = matches!(event.kind, EventKind::NodeFinished { cached: true, .. });
+        if let (Some(task), false) = (event.task, cached) {
             told.entry((task, event.attempt)).or_default().push(event);
         }
     }

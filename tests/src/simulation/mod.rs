@@ -14,6 +14,7 @@ mod node;
 mod oracle;
 mod plan;
 mod ranges;
+mod readers;
 mod rng;
 mod route;
 mod session;

@@ -75,6 +75,8 @@ pub(super) struct NodePlan {
     pub limit: Option<usize>,
     /// The node that takes over from its failed tasks.
     pub on_error: Option<usize>,
+    /// Its results are cached, by [`cache_key`](super::state::View::cache_key).
+    pub cached: bool,
     /// It declares what it writes.
     pub declares_writes: bool,
     /// How it misbehaves.

@@ -4,14 +4,13 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use futures_util::future::{Either, join3, select};
-use graph_engine::{
-    Event, EventReader, Parallel, RunError, Runner, Seams, Slow, StreamOptions, Thread, Turn, TurnEnd, TurnError,
-};
+use futures_util::future::{Either, join, join3, select};
+use graph_engine::{Parallel, Runner, Seams, Slow, StreamOptions, Thread, Turn, TurnEnd, TurnError};
 use tokio::time::sleep;
 
 use super::build::Built;
 use super::plan::{SeedPlan, TurnEnv};
+use super::readers::{read_all, read_slowly, read_some};
 use super::state::{Facts, Sim, update};
 use super::store::{Noted, SimStore};
 use super::trace::{After, Intent, MODES, Result as Outcome, Trace, TurnTrace};
@@ -138,7 +137,7 @@ impl Session<'_> {
         let leaver = env.leaver.map(|events| (events, turn.reader(options())));
         let others = async { (read_slowly(slow).await, read_some(leaver).await) };
         let intruder = env.intruder.then(|| self.runner.thread(THREAD));
-        let (mut dropped, ended_at) = (false, OnceLock::new());
+        let ended_at = OnceLock::new();
         let (ended, events, others) = if env.streamed && env.drop_at.is_none() {
             let stream = turn.stream_with(options());
             let both = async {
@@ -150,7 +149,7 @@ impl Session<'_> {
                 let _ = ended_at.set(self.world.now());
                 (stream.end().await, events)
             };
-            let ((ended, events), others, ()) = join3(both, others, async {}).await;
+            let ((ended, events), others) = join(both, others).await;
             (Some(ended), events, others)
         } else {
             let reader = turn.reader(options());
@@ -163,16 +162,14 @@ impl Session<'_> {
             };
             join3(body, read_all(reader, intruder), others).await
         };
-        dropped |= ended.is_none();
+        let dropped = ended.is_none();
         let late = env.deadline.map(|at| began + at).filter(|at| ended_at.get().is_none_or(|ended| ended >= at));
         let cancelled = cancelled.get().copied().or(late);
-        let ended_at = ended_at.get().copied().unwrap_or_else(|| self.world.now());
         let result = ended.map(judged);
         Ok(TurnTrace {
             dropped,
             cancelled,
             drained: drained.get().copied(),
-            ended: ended_at,
             result,
             events,
             slow: others.0,
@@ -221,45 +218,6 @@ type Ended = Result<TurnEnd<Sim>, TurnError>;
 fn judged(ended: Ended) -> Outcome {
     match ended {
         Ok(TurnEnd { status, state, replies, report, .. }) => Ok(Some((status, Facts::from(&*state), replies, report))),
-        Err(TurnError { error, report, .. }) => Err((error.to_string(), Some(Arc::new(*error)), Some(*report))),
+        Err(TurnError { error, report, .. }) => Err((error.to_string(), Some(Arc::new(*error)), Some(report))),
     }
-}
-
-/// Reads everything; meanwhile somebody else finds the thread busy.
-async fn read_all(mut reader: EventReader<Sim>, intruder: Option<Thread<Sim>>) -> Vec<Event<Sim>> {
-    let mut events = Vec::new();
-    let mut intruder = intruder;
-    while let Some(event) = reader.next().await {
-        let started = matches!(event.kind, graph_engine::EventKind::NodeStarted);
-        events.push(event);
-        if let (true, Some(thread)) = (started, intruder.take()) {
-            let refused = thread.run(Sim::update()).await;
-            let busy = matches!(&refused, Err(failed) if matches!(**failed, RunError::Busy { .. }));
-            assert!(busy, "I9 a thread that runs is not busy: {refused:?}");
-        }
-    }
-    events
-}
-
-async fn read_slowly(reader: Option<EventReader<Sim>>) -> Option<Vec<Event<Sim>>> {
-    let mut reader = reader?;
-    let mut events = Vec::new();
-    while let Some(event) = reader.next().await {
-        events.push(event);
-        if events.len() > 3 {
-            sleep(Duration::from_millis(2)).await;
-        }
-    }
-    Some(events)
-}
-
-async fn read_some(leaver: Option<(usize, EventReader<Sim>)>) -> Option<Vec<Event<Sim>>> {
-    let (limit, mut reader) = leaver?;
-    let mut events = Vec::new();
-    while events.len() < limit
-        && let Some(event) = reader.next().await
-    {
-        events.push(event);
-    }
-    Some(events)
 }

@@ -90,7 +90,6 @@ impl Op {
 }
 
 /// The update that consists of these writes.
-#[must_use]
 pub(super) fn update(ops: &[Op]) -> SimUpdate {
     ops.iter().cloned().fold(Sim::update(), |update, op| match op {
         Op::Log(entry) => update.log([entry]),
@@ -122,6 +121,12 @@ pub(super) struct Facts {
 }
 
 impl View {
+    /// What results are cached by: it changes as the thread goes on, so that no cached move goes round for ever.
+    #[must_use]
+    pub(super) fn cache_key(&self) -> u64 {
+        self.fuel / 8
+    }
+
     /// All of it as numbers.
     #[must_use]
     pub(super) fn words(&self) -> [u64; 6] {

@@ -35,7 +35,7 @@ pub(super) enum Intent {
 /// How a turn ended: nothing to look at for an abandoned one.
 pub(super) type Result = std::result::Result<
     Option<(Status, Facts, Vec<Reply>, RunReport)>,
-    (String, Option<Arc<RunError>>, Option<RunReport>),
+    (String, Option<Arc<RunError>>, Option<Box<RunReport>>),
 >;
 
 /// The thread after a turn, as its store has it.
@@ -78,17 +78,18 @@ pub(super) struct TurnTrace {
     pub cancelled: Option<u64>,
     /// When it was asked to stop at the next boundary.
     pub drained: Option<u64>,
-    /// When it ended.
-    pub ended: u64,
     /// How it ended; nothing when it was dropped.
     pub result: Option<Result>,
     /// The thread after it, if there is a store.
     pub after: Option<After>,
 }
 
+/// Log, commits, saved results, records and the end.
+type Essence<'a> = (String, Vec<&'a Committed>, Vec<(CheckpointId, TaskId)>, Vec<&'a Record>, String);
+
 impl TurnTrace {
     /// What must be equal for equal turns, whatever the order in which parallel tasks finished.
-    fn essence(&self) -> (String, Vec<&Committed>, Vec<(CheckpointId, TaskId)>, Vec<&Record>, String) {
+    fn essence(&self) -> Essence<'_> {
         let mut saves = self.noted.saves.clone();
         saves.sort();
         let mut records: Vec<&Record> = self.records.iter().collect();

@@ -67,6 +67,7 @@ impl Sketch {
             if rng.percent(32) {
                 node.limit = Some(1 + usize::from(rng.percent(25)));
             }
+            node.cached = rng.percent(14);
             if calm {
                 node.temper.slow = 30;
                 continue;

@@ -1,6 +1,9 @@
 //! A second, simple and slow model of what the engine promises. It predicts every frontier, commit, state and end of a
 //! session from what nodes did, and compares. It shares nothing with the engine's machine.
 
+mod begin;
+mod cache;
+mod choose;
 mod merge;
 mod model;
 mod position;
@@ -32,6 +35,8 @@ pub(super) struct Oracle<'a> {
     /// Results of tasks that no commit holds yet: the store may have saved them.
     known: BTreeMap<(u64, u32), Finished>,
     saved: Vec<(CheckpointId, graph_engine::TaskId)>,
+    /// Cached results by node and key.
+    cached: BTreeMap<(usize, u64), Finished>,
     failed_before: bool,
     /// What really happened.
     pub coverage: Coverage,
@@ -50,6 +55,7 @@ impl<'a> Oracle<'a> {
             turn_names: BTreeSet::new(),
             known: BTreeMap::new(),
             saved: Vec::new(),
+            cached: BTreeMap::new(),
             failed_before: false,
             coverage: Coverage::default(),
         }

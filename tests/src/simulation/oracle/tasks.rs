@@ -49,6 +49,9 @@ impl Turn<'_, '_> {
         let records = self.records.remove(&key).unwrap_or_default();
         let node = self.model.tasks[rank].node;
         let retry = self.oracle.graph.nodes[node].retry;
+        if self.take_cached(rank, &records)? {
+            return Ok(());
+        }
         for (at, record) in records.iter().enumerate() {
             let act = self.check_record(rank, record)?;
             if let (Some(previous), Some(retry)) = (at.checked_sub(1).and_then(|at| records.get(at)), retry) {
@@ -59,6 +62,7 @@ impl Turn<'_, '_> {
             match fate {
                 Fate::Done => {
                     if let End::Done(ops, way) = act.end {
+                        self.note_result(node, &(ops.clone(), way.clone()));
                         self.oracle.known.insert(key, (ops.clone(), way.clone()));
                         self.model.tasks[rank].done = Some((ops, way));
                     }

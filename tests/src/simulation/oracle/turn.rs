@@ -5,11 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use graph_engine::{CheckpointId, Status};
 
 use super::merge::{conflict, merge};
-use super::model::Model;
-use super::route::{From, Routing};
+use super::model::{Finished, Model};
+use super::route::Routing;
 use super::verdict::{Stop, Verdict, failed};
 use super::{Oracle, holds, same};
-use crate::simulation::behave::{Way, decide, enter};
 use crate::simulation::coverage::Construct;
 use crate::simulation::plan::{Fault, NAMES};
 use crate::simulation::state::{Facts, Op};
@@ -32,6 +31,9 @@ pub(super) struct Turn<'o, 'a> {
     pub(super) tasks: u64,
     pub(super) stays: u64,
     pub(super) rescued: u64,
+    pub(super) cached: u64,
+    /// Results of the super-step at hand that the cache will keep.
+    pub(super) results: Vec<((usize, u64), Finished)>,
     fired: BTreeMap<usize, (BTreeSet<u64>, u32)>,
     /// What is told after each super-step: its number, what is next, and the state.
     pub(super) told: Vec<(u64, Vec<String>, Facts)>,
@@ -67,6 +69,8 @@ impl Oracle<'_> {
             tasks: 0,
             stays: 0,
             rescued: 0,
+            cached: 0,
+            results: Vec::new(),
             fired: BTreeMap::new(),
             told: Vec::new(),
         };
@@ -94,77 +98,18 @@ impl Oracle<'_> {
 
 impl Turn<'_, '_> {
     fn follow(&mut self) -> Stop {
-        match self.begin().and_then(|()| self.go_on()) {
+        let stop = match self.begin().and_then(|()| self.go_on()) {
             Ok(verdict) => Stop::Ended(verdict),
             Err(stop) => stop,
-        }
-    }
-
-    fn begin(&mut self) -> Result<(), Stop> {
-        if self.oracle.plan.store.is_none() && self.trace.intent != Intent::Run {
-            return failed("no store");
-        }
-        if self.trace.noted.load_failed {
-            return failed("store");
-        }
-        self.started = true;
-        match self.trace.intent {
-            Intent::Run | Intent::Proceed if self.model.completed => failed("completed"),
-            Intent::Run if self.model.is_unfinished() => failed(format!("unfinished {:?}", self.model.pending())),
-            Intent::Proceed if !self.model.is_unfinished() => failed("nothing to proceed"),
-            Intent::Run => self.input(),
-            Intent::Proceed => {
-                if self.oracle.failed_before {
-                    self.oracle.coverage.hit(Construct::ProceedAfterFailure);
-                }
-                self.model.stays.fill(0);
-                for task in &mut self.model.tasks {
-                    (task.stays, task.attempt) = (0, 1);
-                }
-                self.model.began = self.model.step;
-                self.model.origin = self.frontier_made_by;
-                self.commit()
-            }
-            Intent::Abandon if !self.model.is_unfinished() => Err(Stop::Ended(Verdict::Ended(Status::Done))),
-            Intent::Abandon => {
-                self.oracle.coverage.hit(Construct::Abandon);
-                self.model.drop_work();
-                self.model.origin = None;
-                self.commit()?;
-                Err(Stop::Ended(Verdict::Ended(Status::Done)))
-            }
-        }
-    }
-
-    fn input(&mut self) -> Result<(), Stop> {
-        self.model.replies.clear();
-        self.model.drop_work();
-        self.model.began = self.model.step;
-        let ops = self.oracle.plan.turns[usize::try_from(self.number).unwrap_or(0)].input.clone();
-        if ops.iter().try_for_each(|op| self.model.facts.apply(op)).is_err() {
-            self.oracle.coverage.hit(Construct::Refused);
-            return failed("input");
-        }
-        let graph = self.oracle.graph;
-        let chosen = match graph.start_router {
-            true => match enter(graph, self.oracle.plan.seed, self.number, &self.model.facts.view()) {
-                Ok(way) => Some(way),
-                Err(_) => return failed("entry"),
-            },
-            false => None,
         };
-        let from = From { node: None, rank: 0 };
-        let mut routing = self.routing();
-        match &chosen {
-            Some(way) => routing.go(from, None, way),
-            None => graph.start.iter().for_each(|to| routing.schedule(from, Some(*to))),
+        // A turn that its store stopped keeps nothing of the super-step at hand.
+        if matches!(&stop, Stop::Ended(verdict) if *verdict != Verdict::Failed("store".into())) {
+            self.keep_results();
         }
-        routing.form();
-        self.model.origin = None;
-        self.commit()
+        stop
     }
 
-    fn routing(&mut self) -> Routing<'_> {
+    pub(super) fn routing(&mut self) -> Routing<'_> {
         Routing {
             graph: self.oracle.graph,
             model: &mut self.model,
@@ -223,7 +168,8 @@ impl Turn<'_, '_> {
             holds(began <= at, || format!("a super-step began at {began}, after the turn was to drain at {at}"))?;
             return Ok(false);
         }
-        Ok(true)
+        // Cached results leave no record.
+        Ok(!self.trace.events.iter().any(|event| event.task.is_some_and(|task| task.step == self.model.step)))
     }
 
     fn finish_step(&mut self) -> Result<(), Stop> {
@@ -254,50 +200,11 @@ impl Turn<'_, '_> {
         }
         routing.form();
         self.merged += 1;
+        self.keep_results();
         self.model.step += 1;
         self.model.origin = None;
         self.told.push((step, self.model.pending(), self.model.facts.clone()));
         self.commit()
-    }
-
-    /// Asks every router once and counts stays, in task order, before anything moves.
-    fn choose(&mut self) -> Result<BTreeMap<usize, Option<Way>>, String> {
-        let (step, graph, seed) = (self.model.step, self.oracle.graph, self.oracle.plan.seed);
-        let view = self.model.facts.view();
-        let mut chosen: BTreeMap<usize, Option<Way>> = BTreeMap::new();
-        let mut stayed = BTreeSet::new();
-        for rank in 0..self.model.tasks.len() {
-            let task = &self.model.tasks[rank];
-            let (node, mut way) = (task.node, task.done.as_ref().map(|(_, way)| way.clone()));
-            if way == Some(Way::Declared) && graph.nodes[node].router.is_some() {
-                if let std::collections::btree_map::Entry::Vacant(vacant) = chosen.entry(node) {
-                    let Ok(choice) = decide(graph, seed, self.number, node, &view) else {
-                        self.oracle.coverage.hit(Construct::RouterFailed);
-                        return Err(format!("router {step} {}", NAMES[node]));
-                    };
-                    vacant.insert(Some(choice));
-                }
-                way = chosen[&node].clone();
-            }
-            if !matches!(way, Some(Way::Stay(_))) {
-                continue;
-            }
-            let cluster = graph.nodes[node].cluster;
-            let count = match cluster {
-                Some(cluster) if !stayed.insert(cluster) => continue,
-                Some(cluster) => &mut self.model.stays[cluster],
-                None => &mut self.model.tasks[rank].stays,
-            };
-            let limit = self.oracle.plan.stay_limit;
-            if *count >= limit {
-                self.oracle.coverage.hit(Construct::StayLimit);
-                let cluster = cluster.map(|cluster| format!("c{cluster}"));
-                return Err(format!("stay limit {limit} at {step} {} {cluster:?}", NAMES[node]));
-            }
-            *count += 1;
-            self.stays += 1;
-        }
-        Ok(chosen)
     }
 
     fn keep_and_fail(&mut self, error: String) -> Result<(), Stop> {
@@ -307,7 +214,7 @@ impl Turn<'_, '_> {
     }
 
     /// The next commit must say exactly this.
-    fn commit(&mut self) -> Result<(), Stop> {
+    pub(super) fn commit(&mut self) -> Result<(), Stop> {
         if self.oracle.plan.store.is_none() {
             return Ok(());
         }
