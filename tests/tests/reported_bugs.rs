@@ -184,7 +184,7 @@ fn graphviz_reads_reported_names_and_labels_back_as_they_were() {
     let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("reported.dot");
     let dot = topology.dot().to_string();
     let read = graphviz::read(&file, std::slice::from_ref(&dot));
-    assert_eq!(read, [Picture::in_graphviz(&topology)], "{dot}");
+    assert_eq!(read, [Picture::in_graphviz(&topology, None)], "{dot}");
     assert_eq!((&*read[0].nodes["n0"], &*read[0].nodes["n1"]), ("\\d+ \"x\"\n", NODE));
     assert_eq!(read[0].nodes.get("u0").map(String::as_str), Some("nobody \"knows\"\\\n"), "an unknown node is visible");
     assert!(read[0].edges.iter().any(|(_, _, label)| label == "\\d+ \"x\"\n"), "{:?}", read[0].edges);
