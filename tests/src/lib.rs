@@ -7,6 +7,7 @@ mod docs;
 mod lints;
 mod nodes;
 mod store;
+mod times;
 mod trip;
 mod wide;
 
@@ -14,5 +15,6 @@ pub use alive::{Alive, Guard, poll_at_most};
 pub use lints::findings;
 pub use nodes::{BoxNode, Runs, after, note};
 pub use store::TestStore;
+pub use times::Times;
 pub use trip::{Trip, TripUpdate};
 pub use wide::Wide;

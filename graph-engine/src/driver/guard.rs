@@ -16,12 +16,19 @@ use crate::task_id::TaskId;
 /// Places of one task: those of its node, and those of the turn. Given back when it is dropped.
 pub(crate) type Places = (Option<OwnedSemaphorePermit>, Option<OwnedSemaphorePermit>);
 
+/// The places of a task whose last attempt failed.
+struct Held {
+    places: Places,
+    /// The machine has been told of the failure, and says with its next batch whether there is another attempt.
+    told: bool,
+}
+
 /// The limits and the cache of one turn.
 pub(crate) struct Guards {
     nodes: Vec<Option<Arc<Semaphore>>>,
     turn: Option<Arc<Semaphore>>,
-    /// Places of tasks that wait for their next attempt.
-    kept: Mutex<BTreeMap<TaskId, Places>>,
+    /// Places of tasks whose last attempt failed.
+    kept: Mutex<BTreeMap<TaskId, Held>>,
     cache: Arc<dyn NodeCache>,
     warnings: Mutex<Vec<String>>,
 }
@@ -39,10 +46,16 @@ impl Guards {
         }
     }
 
+    /// The same for a driver that runs its tasks one after another, where nobody has to wait for a place.
+    #[cfg_attr(not(feature = "testing"), expect(dead_code, reason = "only drivers of tests run tasks one by one"))]
+    pub(crate) fn without_limits(self) -> Self {
+        Self { nodes: self.nodes.iter().map(|_| None).collect(), turn: None, ..self }
+    }
+
     /// Waits for the places of a task, or takes those that its last attempt kept. `None` once the task is to stop.
     pub(super) async fn places(&self, id: TaskId, node: NodeIx, cancel: &Cancel) -> Option<Places> {
-        if let Some(places) = self.kept.lock().unwrap_or_else(PoisonError::into_inner).remove(&id) {
-            return Some(places);
+        if let Some(held) = self.kept.lock().unwrap_or_else(PoisonError::into_inner).remove(&id) {
+            return Some(held.places);
         }
         let stop = cancel.step_token(id.step);
         // The place in the turn comes last: whoever has it waits for nobody, so places are always given back.
@@ -50,17 +63,30 @@ impl Guards {
             let node = place(self.nodes[node.at()].as_ref()).await;
             (node, place(self.turn.as_ref()).await)
         };
-        stop.run_until_cancelled(both).await
+        let places = stop.run_until_cancelled(both).await?;
+        // A place may have become free at the moment in which the task was stopped.
+        (!cancel.stops(id.step)).then_some(places)
     }
 
     /// Keeps the places of a task that may be tried again.
     pub(super) fn keep(&self, id: TaskId, places: Places) {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).insert(id, places);
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).insert(id, Held { places, told: false });
     }
 
-    /// Gives back the places of tasks that will not be tried again.
+    /// The machine is about to be told of a task's failure.
+    pub(super) fn tell(&self, id: TaskId) {
+        if let Some(held) = self.kept.lock().unwrap_or_else(PoisonError::into_inner).get_mut(&id) {
+            held.told = true;
+        }
+    }
+
+    /// Gives back the places of tasks that will not be tried again. Those that wait for their next attempt already, or
+    /// of which the machine knows nothing yet, keep theirs.
     pub(super) fn settle(&self, again: impl Fn(TaskId) -> bool) {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).retain(|id, _| again(*id));
+        self.kept
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .retain(|id, held| !std::mem::take(&mut held.told) || again(*id));
     }
 
     /// The result of an earlier task with the same key, and the key if there was none.
@@ -80,6 +106,10 @@ impl Guards {
                 return Err(None);
             }
         };
+        // The cache stands around all attempts, so it is asked before the first one only.
+        if task.attempt > 1 {
+            return Err(Some(key));
+        }
         match self.cache.get(&key, now).await {
             Ok(None) => Err(Some(key)),
             Ok(Some(bytes)) => match decode_outcome(task.state(), &bytes) {

@@ -147,6 +147,7 @@ impl<S: State> LocalDriver<S> {
         if running.count == 0 && batch.tasks.len() == 1 {
             if let Some(spec) = batch.tasks.pop() {
                 let ended = self.bench.timed(spec).await;
+                self.bench.over(&ended);
                 self.node_time[ended.node.at()] += ended.took;
                 batch.outcomes.push((ended.id, ended.outcome));
             }
@@ -164,7 +165,9 @@ impl<S: State> LocalDriver<S> {
                 Some((_, results)) => results.recv().await,
                 None => running.joined.next().await,
             };
-            let Some(Ended { id, node, took, outcome }) = next else { break };
+            let Some(ended) = next else { break };
+            self.bench.over(&ended);
+            let Ended { id, node, took, outcome } = ended;
             running.count -= 1;
             self.node_time[node.at()] += took;
             let failed = matches!(outcome, TaskOutcome::Failed(_));
