@@ -112,11 +112,11 @@ impl Guards {
         }
         match self.cache.get(&key, now).await {
             Ok(None) => Err(Some(key)),
-            Ok(Some(bytes)) => match decode_outcome(task.state(), &bytes) {
+            Ok(Some(bytes)) => match known(graph, task, &bytes) {
                 Ok(outcome) => Ok(outcome),
                 Err(why) => {
                     let node = &key.node;
-                    self.warn(format!("the cached result of `{node}` can't be read: {why}; the node was run"));
+                    self.warn(format!("the cached result of `{node}` can't be used: {why}; the node was run"));
                     Err(Some(key))
                 }
             },
@@ -160,6 +160,15 @@ impl Guards {
         let mut warnings = std::mem::take(&mut *self.warnings.lock().unwrap_or_else(PoisonError::into_inner));
         warnings.sort();
         warnings
+    }
+}
+
+/// What a cache gave, if it is something that the node may hand back.
+fn known<S: State>(graph: &Inner<S>, task: &Task<S>, bytes: &[u8]) -> Result<Outcome<S>, String> {
+    let outcome = decode_outcome(task.state(), bytes)?;
+    match fault(graph, task.state(), task.node, &outcome) {
+        None => Ok(outcome),
+        Some(why) => Err(why),
     }
 }
 

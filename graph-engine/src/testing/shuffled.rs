@@ -118,7 +118,12 @@ impl Shuffled {
         context.resources = runner.resources().clone();
         let turn = Arc::new(context);
         let mut run = Run {
-            bench: Bench::new(graph, turn.clone(), runner.seams_ref().clone(), runner.guards().map(Guards::without_limits)),
+            bench: Bench::new(
+                graph,
+                turn.clone(),
+                runner.seams_ref().clone(),
+                runner.guards().map(Guards::without_limits),
+            ),
             runner,
             store: MemoryStore::new(),
             place: Place::thread("shuffled"),
