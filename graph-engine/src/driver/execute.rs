@@ -200,7 +200,7 @@ impl<S: State> Bench<S> {
             self.attempt(&task).await
         };
         if let (Some(live), Some(hub)) = (&self.live, self.hub()) {
-            let last = emitted.map_or_else(|| live.late_index(), |emitted| emitted.load(Ordering::Relaxed));
+            let last = emitted.map_or_else(|| live.late_index(id, attempt), |emitted| emitted.load(Ordering::Relaxed));
             let origin = |index| Origin::task(id, node, attempt, index);
             Box::pin(self.tell(hub, &outcome, origin, last)).await;
         }

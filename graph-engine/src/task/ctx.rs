@@ -196,7 +196,7 @@ impl Ctx {
         if let Some(sink) = self.turn.sink() {
             let index = match &self.emitted {
                 Some(emitted) => emitted.fetch_add(1, Ordering::Relaxed),
-                None => sink.late_index(),
+                None => sink.late_index(self.id, self.attempt),
             };
             sink.emit(Emitted { task: self.id, node: self.node, attempt: self.attempt, index, kind }).await;
         }
