@@ -8,6 +8,7 @@ mod lints;
 mod nodes;
 pub mod simulation;
 mod store;
+mod times;
 mod trip;
 mod wide;
 
@@ -15,5 +16,6 @@ pub use alive::{Alive, Guard, poll_at_most};
 pub use lints::findings;
 pub use nodes::{BoxNode, Runs, after, note};
 pub use store::TestStore;
+pub use times::Times;
 pub use trip::{Trip, TripUpdate};
 pub use wide::Wide;

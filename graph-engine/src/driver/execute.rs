@@ -61,6 +61,10 @@ impl<S: State> Bench<S> {
 
     /// What a batch says of tasks that are not in it: which siblings are to stop, and who gives up its place.
     pub(crate) fn prepare(&self, step: u64, batch: &mut Batch<S>) {
+        // Before places are given back, so that nobody who is to stop gets one.
+        if std::mem::take(&mut batch.stop) {
+            self.turn.cancel.stop_step(step);
+        }
         if let Some(guards) = &self.guards {
             guards.settle(|id| batch.tasks.iter().any(|spec| spec.id == id));
         }
@@ -69,8 +73,12 @@ impl<S: State> Bench<S> {
                 metrics.retry(self.graph.name(), self.graph.inner().name_of(spec.node), spec.wait);
             }
         }
-        if std::mem::take(&mut batch.stop) {
-            self.turn.cancel.stop_step(step);
+    }
+
+    /// An attempt is over, and the machine is told next.
+    pub(crate) fn over(&self, ended: &Ended<S>) {
+        if let (Some(guards), TaskOutcome::Failed(_)) = (&self.guards, &ended.outcome) {
+            guards.tell(ended.id);
         }
     }
 
@@ -192,7 +200,7 @@ impl<S: State> Bench<S> {
             self.attempt(&task).await
         };
         if let (Some(live), Some(hub)) = (&self.live, self.hub()) {
-            let last = emitted.map_or_else(|| live.late_index(), |emitted| emitted.load(Ordering::Relaxed));
+            let last = emitted.map_or_else(|| live.late_index(id, attempt), |emitted| emitted.load(Ordering::Relaxed));
             let origin = |index| Origin::task(id, node, attempt, index);
             Box::pin(self.tell(hub, &outcome, origin, last)).await;
         }

@@ -19,12 +19,19 @@ use crate::task_id::TaskId;
 /// Places of one task: those of its node, and those of the turn. Given back when it is dropped.
 pub(crate) type Places = (Option<OwnedSemaphorePermit>, Option<OwnedSemaphorePermit>);
 
+/// The places of a task whose last attempt failed.
+struct Held {
+    places: Places,
+    /// The machine has been told of the failure, and says with its next batch whether there is another attempt.
+    told: bool,
+}
+
 /// The limits and the cache of one turn.
 pub(crate) struct Guards {
     nodes: Vec<Option<Arc<Semaphore>>>,
     turn: Option<Arc<Semaphore>>,
-    /// Places of tasks that wait for their next attempt.
-    kept: Mutex<BTreeMap<TaskId, Places>>,
+    /// Places of tasks whose last attempt failed.
+    kept: Mutex<BTreeMap<TaskId, Held>>,
     cache: Arc<dyn NodeCache>,
     /// Results of the super-step at hand: no task of it may find them, or it would depend on who finishes first.
     results: Mutex<Vec<(TaskId, NewResult)>>,
@@ -45,10 +52,16 @@ impl Guards {
         }
     }
 
+    /// The same for a driver that runs its tasks one after another, where nobody has to wait for a place.
+    #[cfg_attr(not(feature = "testing"), expect(dead_code, reason = "only drivers of tests run tasks one by one"))]
+    pub(crate) fn without_limits(self) -> Self {
+        Self { nodes: self.nodes.iter().map(|_| None).collect(), turn: None, ..self }
+    }
+
     /// Waits for the places of a task, or takes those that its last attempt kept. `None` once the task is to stop.
     pub(super) async fn places(&self, id: TaskId, node: NodeIx, cancel: &Cancel) -> Option<Places> {
-        if let Some(places) = self.kept.lock().unwrap_or_else(PoisonError::into_inner).remove(&id) {
-            return Some(places);
+        if let Some(held) = self.kept.lock().unwrap_or_else(PoisonError::into_inner).remove(&id) {
+            return Some(held.places);
         }
         let stop = cancel.step_token(id.step);
         // The place in the turn comes last: whoever has it waits for nobody, so places are always given back.
@@ -56,17 +69,30 @@ impl Guards {
             let node = place(self.nodes[node.at()].as_ref()).await;
             (node, place(self.turn.as_ref()).await)
         };
-        stop.run_until_cancelled(both).await
+        let places = stop.run_until_cancelled(both).await?;
+        // A place may have become free at the moment in which the task was stopped.
+        (!cancel.stops(id.step)).then_some(places)
     }
 
     /// Keeps the places of a task that may be tried again.
     pub(super) fn keep(&self, id: TaskId, places: Places) {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).insert(id, places);
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).insert(id, Held { places, told: false });
     }
 
-    /// Gives back the places of tasks that will not be tried again.
+    /// The machine is about to be told of a task's failure.
+    pub(super) fn tell(&self, id: TaskId) {
+        if let Some(held) = self.kept.lock().unwrap_or_else(PoisonError::into_inner).get_mut(&id) {
+            held.told = true;
+        }
+    }
+
+    /// Gives back the places of tasks that will not be tried again. Those that wait for their next attempt already, or
+    /// of which the machine knows nothing yet, keep theirs.
     pub(super) fn settle(&self, again: impl Fn(TaskId) -> bool) {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).retain(|id, _| again(*id));
+        self.kept
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .retain(|id, held| !std::mem::take(&mut held.told) || again(*id));
     }
 
     /// The result of an earlier task with the same key, and the key if there was none.
@@ -86,6 +112,10 @@ impl Guards {
                 return Err(None);
             }
         };
+        // The cache stands around all attempts, so it is asked before the first one only.
+        if task.attempt > 1 {
+            return Err(Some(key));
+        }
         let bytes = match no_panic(self.cache.get(&key, now)).await {
             Ok(Ok(None)) => return Err(Some(key)),
             Ok(Ok(Some(bytes))) => bytes,
@@ -98,17 +128,10 @@ impl Guards {
                 return Err(None);
             }
         };
-        let read = caught(|| decode_outcome(task.state(), &bytes).map_err(NodeError::fatal));
-        let why = match read {
-            // What an older graph kept may lead where this one doesn't.
-            Ok(outcome) => match fault(graph, task.state(), task.node, &outcome) {
-                None => return Ok(outcome),
-                Some(why) => why,
-            },
-            Err(error) => error.to_string(),
-        };
-        self.warn(format!("the cached result of `{}` can't be used: {why}; the node was run", key.node));
-        Err(Some(key))
+        known(graph, task, &bytes).map_err(|why| {
+            self.warn(format!("the cached result of `{}` can't be used: {why}; the node was run", key.node));
+            Some(key)
+        })
     }
 
     /// Notes a result for tasks with the same key in later super-steps.
@@ -158,6 +181,17 @@ impl Guards {
         let mut warnings = std::mem::take(&mut *self.warnings.lock().unwrap_or_else(PoisonError::into_inner));
         warnings.sort();
         warnings
+    }
+}
+
+/// What a cache gave, if it is something that the node may hand back.
+fn known<S: State>(graph: &Inner<S>, task: &Task<S>, bytes: &[u8]) -> Result<Outcome<S>, String> {
+    let read = caught(|| decode_outcome(task.state(), bytes).map_err(NodeError::fatal));
+    let outcome = read.map_err(|error| error.to_string())?;
+    // What an older graph kept may lead where this one doesn't.
+    match fault(graph, task.state(), task.node, &outcome) {
+        None => Ok(outcome),
+        Some(why) => Err(why),
     }
 }
 

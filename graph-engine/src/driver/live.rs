@@ -1,9 +1,9 @@
 //! A turn that runs, as others see it: whoever comes later may still read its events.
 
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::hub::{Hub, StreamOptions};
 use super::seams::Clock;
@@ -11,6 +11,7 @@ use crate::driver::event::Event;
 use crate::name::Name;
 use crate::state::State;
 use crate::task::{Cancel, Emitted, Sink};
+use crate::task_id::TaskId;
 use tokio::sync::mpsc;
 
 /// A turn that runs. Its hub is made when somebody first wants to read; until then events cost one look at a flag.
@@ -20,13 +21,20 @@ pub(crate) struct Live<S> {
     clock: Arc<dyn Clock>,
     cancel: Cancel,
     hub: OnceLock<Hub<S>>,
-    /// Numbers events of attempts that began before there was a hub.
-    late: AtomicU32,
+    /// Numbers events of attempts that began before there was a hub, each from 1.
+    late: Mutex<BTreeMap<(TaskId, u32), u32>>,
+    /// What was odd about readers.
+    warnings: Mutex<Vec<String>>,
 }
 
 impl<S: State> Live<S> {
     pub(crate) fn new(turn: Name, nodes: Arc<[Name]>, clock: Arc<dyn Clock>, cancel: Cancel) -> Self {
-        Self { turn, nodes, clock, cancel, hub: OnceLock::new(), late: AtomicU32::new(1) }
+        Self { turn, nodes, clock, cancel, hub: OnceLock::new(), late: Mutex::default(), warnings: Mutex::default() }
+    }
+
+    /// What was odd about readers since the last call.
+    pub(crate) fn take_warnings(&self) -> Vec<String> {
+        std::mem::take(&mut self.warnings.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The hub, if somebody reads or has read.
@@ -36,6 +44,14 @@ impl<S: State> Live<S> {
 
     /// Adds a reader; `false` if the turn is over.
     pub(crate) fn add(&self, options: StreamOptions, queue: mpsc::Sender<Event<S>>) -> bool {
+        let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
+        for node in options.unknown_nodes(&self.nodes) {
+            let warning = format!("a reader asks for events of node `{node}`, but the graph has none of that name");
+            if !warnings.contains(&warning) {
+                warnings.push(warning);
+            }
+        }
+        drop(warnings);
         let hub = self.hub.get_or_init(|| {
             let (turn, nodes) = (self.turn.clone(), self.nodes.clone());
             Hub::new(turn, Name::default(), nodes, self.clock.clone(), self.cancel.clone())
@@ -53,8 +69,10 @@ impl<S: State> Sink for Live<S> {
         self.hub().is_some_and(Hub::is_read)
     }
 
-    fn late_index(&self) -> u32 {
-        self.late.fetch_add(1, Ordering::Relaxed)
+    fn late_index(&self, task: TaskId, attempt: u32) -> u32 {
+        let mut late = self.late.lock().unwrap_or_else(PoisonError::into_inner);
+        let next = late.entry((task, attempt)).or_insert(1);
+        std::mem::replace(next, next.saturating_add(1))
     }
 
     fn emit(&self, event: Emitted) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {

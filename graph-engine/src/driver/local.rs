@@ -17,6 +17,7 @@ use super::execute::{Bench, Ended};
 use super::hub::Origin;
 use crate::error::StoreError;
 use crate::machine::{Answer, Ask, Batch, Failure, Machine, Start, Stopped, TaskOutcome, TaskSpec, encode_outcome};
+use crate::node::Siblings;
 use crate::run_error::RunError;
 use crate::state::State;
 use crate::store::{CheckpointStore, Commit, Place};
@@ -153,6 +154,7 @@ impl<S: State> LocalDriver<S> {
         if running.count == 0 && batch.tasks.len() == 1 {
             if let Some(spec) = batch.tasks.pop() {
                 let ended = self.bench.timed(spec).await;
+                self.bench.over(&ended);
                 self.node_time[ended.node.at()] += ended.took;
                 batch.outcomes.push((ended.id, ended.outcome));
             }
@@ -163,6 +165,7 @@ impl<S: State> LocalDriver<S> {
             Parallel::Joined => batch.tasks.drain(..).for_each(|spec| running.joined.push(begin(spec))),
             Parallel::Spawned => batch.tasks.drain(..).for_each(|spec| self.spawn(spec, running, begin)),
         }
+        let cancels = self.bench.graph.inner().siblings == Siblings::Cancel;
         // All that is ready goes back at once; a failure goes back alone, because it may be tried again while others
         // still run.
         while running.count > 0 {
@@ -170,10 +173,17 @@ impl<S: State> LocalDriver<S> {
                 Some((_, results)) => results.recv().await,
                 None => running.joined.next().await,
             };
-            let Some(Ended { id, node, took, outcome }) = next else { break };
+            let Some(ended) = next else { break };
+            self.bench.over(&ended);
+            let Ended { id, node, took, outcome } = ended;
             running.count -= 1;
             self.node_time[node.at()] += took;
-            let failed = matches!(outcome, TaskOutcome::Failed(_));
+            // A result that won't stand is a failure of which the siblings must hear as soon.
+            let failed = match &outcome {
+                TaskOutcome::Failed(_) => true,
+                TaskOutcome::Done(done) => cancels && !machine.accepts(id, done),
+                TaskOutcome::Cached(_) | TaskOutcome::Cancelled { .. } => false,
+            };
             self.save(machine, running.count, id, &outcome).await?;
             batch.outcomes.push((id, outcome));
             if failed {

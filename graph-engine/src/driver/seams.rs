@@ -4,8 +4,8 @@ use std::fmt;
 use std::future::Future;
 use std::hash::{BuildHasher, RandomState};
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 
 use crate::task::{BlockingWork, Offload, on_tokio};
@@ -132,8 +132,16 @@ struct TokioClock {
 }
 
 impl TokioClock {
+    /// All clocks of the process begin at one moment, because runners may share a cache whose entries grow old. It lies
+    /// in the past, before a paused clock may have been stopped.
     fn new() -> Self {
-        Self { start: tokio::time::Instant::now() }
+        static START: OnceLock<std::time::Instant> = OnceLock::new();
+        const BEFORE: Duration = Duration::from_secs(24 * 60 * 60);
+        let start = START.get_or_init(|| {
+            let now = std::time::Instant::now();
+            now.checked_sub(BEFORE).unwrap_or(now)
+        });
+        Self { start: tokio::time::Instant::from_std(*start) }
     }
 }
 

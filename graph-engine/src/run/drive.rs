@@ -24,13 +24,8 @@ impl<S: State> Turn<S> {
         let turn: Name = self.runner.seams_ref().ids.turn().into();
         let names = self.runner.graph().inner().names.clone();
         let clock = self.runner.seams_ref().clock.clone();
-        let live = Arc::new(Live::new(turn.clone(), names.clone(), clock, self.cancel.clone()));
-        let mut warnings = Vec::new();
+        let live = Arc::new(Live::new(turn.clone(), names, clock, self.cancel.clone()));
         for (options, queue) in self.readers.drain(..) {
-            for node in options.unknown_nodes(&names) {
-                warnings
-                    .push(format!("a reader asks for events of node `{node}`, but the graph has none of that name"));
-            }
             live.add(options, queue);
         }
         let (thread, stored) = (self.thread.clone(), self.runner.checkpoints().is_some());
@@ -58,7 +53,7 @@ impl<S: State> Turn<S> {
             Ok(end) => &mut end.report,
             Err(failed) => &mut *failed.report,
         };
-        report.warnings.append(&mut warnings);
+        report.warnings.append(&mut live.take_warnings());
         if let Some(hub) = live.hub() {
             let outcome = match &ended {
                 Ok(end) => end.status.as_str().to_owned(),

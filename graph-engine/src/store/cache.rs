@@ -33,8 +33,8 @@ pub struct CacheKey {
 /// since some fixed moment on the runner's clock; a cache with a clock of its own ignores it. A failure never fails
 /// the node: the engine runs it and puts a warning into the report.
 ///
-/// Results are JSON, and are read only as what the state declares, so a result that was tampered with is a failure of
-/// the task at most.
+/// Results are JSON, and are used only if the state and the node declare what they say. Another one, from an older
+/// version of the program for example, is a warning, and the node runs.
 ///
 /// ```
 /// use std::time::Duration;

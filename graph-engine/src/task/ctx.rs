@@ -196,7 +196,7 @@ impl Ctx {
             let _emitting = self.pulse.as_deref().map(Pulse::emitting);
             let index = match &self.emitted {
                 Some(emitted) => emitted.fetch_add(1, Ordering::Relaxed),
-                None => sink.late_index(),
+                None => sink.late_index(self.id, self.attempt),
             };
             sink.emit(Emitted { task: self.id, node: self.node, attempt: self.attempt, index, kind }).await;
         }

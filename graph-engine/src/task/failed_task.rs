@@ -52,8 +52,9 @@ pub struct FailedTask {
     pub kind: FaultKind,
     /// What the node said.
     pub message: String,
+    /// In a list of one, because a payload may itself be null.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    payload: Option<Payload>,
+    payload: Option<[Payload; 1]>,
 }
 
 impl FailedTask {
@@ -66,13 +67,13 @@ impl FailedTask {
     /// Adds the payload that the failed task was given.
     #[must_use]
     pub fn with_payload<T: Serialize + Send + Sync + 'static>(mut self, payload: T) -> Self {
-        self.payload = Some(Payload::new(payload));
+        self.payload = Some([Payload::new(payload)]);
         self
     }
 
     pub(crate) fn of(task: (Name, TaskId, u32), kind: FaultKind, message: String, payload: Option<Payload>) -> Self {
         let (node, task, attempts) = task;
-        Self { node, task, attempts, kind, message, payload }
+        Self { node, task, attempts, kind, message, payload: payload.map(|payload| [payload]) }
     }
 
     /// The payload that the failed task was given, if it was given one.
@@ -80,6 +81,6 @@ impl FailedTask {
     /// # Errors
     /// A fatal error if the payload is no `T`.
     pub fn payload<T: DeserializeOwned + Send + Sync + 'static>(&self) -> Result<Option<Arc<T>>, NodeError> {
-        self.payload.as_ref().map(Payload::get).transpose()
+        self.payload.as_ref().map(|[payload]| payload.get()).transpose()
     }
 }

@@ -108,8 +108,8 @@ pub(crate) trait Sink: Send + Sync {
     /// Whether a reader is left.
     fn is_read(&self) -> bool;
 
-    /// The number of an event of an attempt that began before anybody read.
-    fn late_index(&self) -> u32;
+    /// The number of the next event of an attempt that began before anybody read.
+    fn late_index(&self, task: TaskId, attempt: u32) -> u32;
 
     /// Hands the event to every reader; waits for those that must not miss it.
     fn emit(&self, event: Emitted) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;

@@ -67,7 +67,7 @@ impl Sink for Recorder {
         true
     }
 
-    fn late_index(&self) -> u32 {
+    fn late_index(&self, _: TaskId, _: u32) -> u32 {
         0
     }
 

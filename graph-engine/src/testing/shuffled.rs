@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::driver::Bench;
+use crate::driver::{Bench, Guards};
 use crate::machine::{Answer, Ask, Batch, Failure, Machine, Start, Stopped, TaskOutcome};
 use crate::reply::Reply;
 use crate::run::Runner;
@@ -118,7 +118,12 @@ impl Shuffled {
         context.resources = runner.resources().clone();
         let turn = Arc::new(context);
         let mut run = Run {
-            bench: Bench::new(graph, turn.clone(), runner.seams_ref().clone(), runner.guards()),
+            bench: Bench::new(
+                graph,
+                turn.clone(),
+                runner.seams_ref().clone(),
+                runner.guards().map(Guards::without_limits),
+            ),
             runner,
             store: MemoryStore::new(),
             place: Place::thread("shuffled"),

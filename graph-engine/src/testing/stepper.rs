@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::driver::Bench;
+use crate::driver::{Bench, Guards};
 use crate::machine::{Answer, Ask, Machine, Start, Stopped, TaskOutcome};
 use crate::name::Name;
 use crate::reply::Reply;
@@ -81,7 +81,7 @@ impl<S: State> Stepper<S> {
         let mut options = runner.options();
         options.durable = false;
         let mut machine = Machine::new(graph.clone(), options, turn.clone(), Tags::new().into());
-        let bench = Bench::new(graph, turn, runner.seams_ref().clone(), runner.guards());
+        let bench = Bench::new(graph, turn, runner.seams_ref().clone(), runner.guards().map(Guards::without_limits));
         let ask = Some(stopped(machine.next(Answer::Start(Start::Input(input))))?);
         Ok(Self { machine, bench, ask })
     }
