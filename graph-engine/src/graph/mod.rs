@@ -6,7 +6,6 @@ mod compile;
 mod describe;
 mod from_spec;
 mod input;
-mod locate;
 
 pub use builder::Builder;
 pub(crate) use compile::{Exit, Hops, JoinSpec, RouterFn, VertexSpec};

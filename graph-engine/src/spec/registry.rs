@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::error::{BoxError, NodeError};
 use crate::name::Name;
 use crate::node::{IntoNode, NodeSpec};
-use crate::panic::panic_text;
+use crate::panic::{panic_text, text_of};
 use crate::state::dynamic::{DynState, ReducerFn, Schema};
 use crate::task::{IntoNamedNext, NamedNext};
 
@@ -249,7 +249,7 @@ fn names<T>(registered: &BTreeMap<Name, T>) -> Vec<String> {
 /// The constructor is the user's: a panic in it is a mistake like another.
 fn guarded<T>(make: impl FnOnce() -> Result<T, BoxError>) -> Result<T, Refused> {
     match catch_unwind(AssertUnwindSafe(make)) {
-        Ok(made) => made.map_err(|error| Refused::Config(error.to_string())),
+        Ok(made) => made.map_err(|error| Refused::Config(text_of(&error))),
         Err(panic) => Err(Refused::Config(format!("it panicked: {}", panic_text(&*panic)))),
     }
 }

@@ -1,176 +1,20 @@
-//! From data to a graph: names become registered nodes, routers and reducers, and every mistake is noted.
+//! Nodes, edges, routers and clusters of a spec as the description of a graph.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::Graph;
-use super::builder::{Builder, ClusterDraft, Draft, RouterDraft, RouterMoves};
-use super::locate::Locator;
-use crate::diagnostic::{Diagnostic, Level, Lint};
-use crate::name::{Name, nearest};
+use crate::diagnostic::Level;
+use crate::graph::builder::{Builder, ClusterDraft, Draft, RouterDraft, RouterMoves};
+use crate::name::Name;
 use crate::node::{IntoNode, NodeDefaults, NodeSpec, Policy};
 use crate::spec::{
-    ClusterEntry, GraphSpec, MistakeKind, Moves, PolicyContext, PolicyEntry, Problems, Refused, Registry,
+    ClusterEntry, GraphSpec, MistakeKind, Moves, PolicyContext, PolicyEntry, Problems, Refused, Registry, RouterChoice,
 };
-use crate::spec::{RouterChoice, SpecError, read};
-use crate::state::dynamic::{DynState, DynUpdate, Schema, SchemaError, SchemaField};
-use crate::state::{FieldSet, Merge};
-use crate::task::{END, NamedMoves, NamedNext, Outcome, PayloadType, START};
-
-impl Graph<DynState> {
-    /// Reads a graph from JSON and builds it.
-    ///
-    /// # Errors
-    /// [`SpecError`] with every mistake of the text, each with its line and column: what is wrong with its form, names
-    /// that are not registered, configs that are refused, and what the check of the whole graph finds. What can't be
-    /// told, because something else could not be read, is not guessed.
-    ///
-    /// ```
-    /// use graph_engine::{Graph, Registry};
-    ///
-    /// let error = Graph::from_json(r#"{
-    ///   "version": 1,
-    ///   "name": "trip",
-    ///   "nodes": [{ "name": "explore", "use": "say", "dferred": true }],
-    ///   "edges": [{ "from": "__start__", "to": "explroe" }]
-    /// }"#, &Registry::new()).unwrap_err();
-    /// let places: Vec<_> = error.mistakes.iter().map(|mistake| mistake.pointer.as_str()).collect();
-    /// assert_eq!(places, ["/nodes/0/use", "/nodes/0/dferred", "/edges/0/to"]);
-    /// ```
-    pub fn from_json(text: &str, registry: &Registry) -> Result<Self, SpecError> {
-        let (spec, problems) = read(text)?;
-        build(&spec, registry, problems).map_err(|error| error.located(text))
-    }
-
-    /// The fields of the state.
-    #[must_use]
-    pub fn schema(&self) -> &Arc<Schema> {
-        self.inner().initial.schema()
-    }
-
-    /// An empty update: the input of a turn.
-    pub fn update(&self) -> DynUpdate {
-        self.schema().update()
-    }
-}
-
-impl GraphSpec {
-    /// Builds the graph. Its threads start from a state in which every field has its default.
-    ///
-    /// # Errors
-    /// [`SpecError`] with every mistake; [`SpecError::located`] adds lines and columns of the text it was read from.
-    pub fn build(&self, registry: &Registry) -> Result<Graph<DynState>, SpecError> {
-        build(self, registry, Problems::default())
-    }
-}
-
-fn build(spec: &GraphSpec, registry: &Registry, mut problems: Problems) -> Result<Graph<DynState>, SpecError> {
-    let schema = schema(spec, registry, &mut problems);
-    let mut builder = Builder::new(spec.name.clone(), DynState::new(schema.clone()));
-    builder.made_of = Some(Arc::new(spec.clone()));
-    let mut assembly = Assembly { spec, registry, schema, problems, builder };
-    assembly.version_and_lints();
-    assembly.defaults_and_input();
-    assembly.nodes();
-    assembly.edges_and_joins();
-    assembly.routers();
-    assembly.clusters();
-    let Assembly { builder, mut problems, .. } = assembly;
-    let compiled = builder.compile();
-    if let Err(error) = &compiled {
-        let mut locator = Locator::new(spec);
-        for finding in error.errors().filter(|finding| can_be_told(finding, &problems)).collect::<Vec<_>>() {
-            problems.add(locator.pointer(finding), MistakeKind::Finding(with_hint(finding, spec)));
-        }
-    }
-    match compiled {
-        Ok(graph) if problems.is_empty() => Ok(graph),
-        _ => Err(problems.into_error(spec)),
-    }
-}
-
-/// Whether a finding is one of the whole file, and not of what is left when unreadable parts are taken out.
-fn can_be_told(finding: &Diagnostic, problems: &Problems) -> bool {
-    let nodes = problems.lost_a_name("/nodes");
-    let ways = ["/edges", "/joins", "/routers", "/clusters"];
-    let ways = nodes || problems.lost_any(|at| ways.iter().any(|way| at.starts_with(way)) || at.contains("/moves"));
-    match finding.lint {
-        Lint::UnknownTarget | Lint::BadCluster => !nodes,
-        Lint::NoEntry | Lint::Unreachable | Lint::DeadJoin | Lint::UnconditionalCycle => !ways,
-        _ => true,
-    }
-}
-
-/// An unknown name is often one that was written wrong.
-fn with_hint(finding: &Diagnostic, spec: &GraphSpec) -> Diagnostic {
-    let mut finding = finding.clone();
-    let Some(name) = finding.nodes.last().filter(|_| finding.lint == Lint::UnknownTarget) else { return finding };
-    let meant = match name.to_lowercase().as_str() {
-        "start" => Some(START),
-        "end" => Some(END),
-        _ => nearest(name, spec.nodes.iter().map(|node| node.name.as_str())),
-    };
-    if let Some(meant) = meant {
-        let known = finding.help.take().map(|help| format!("; {help}")).unwrap_or_default();
-        finding.help = Some(format!("did you mean `{meant}`{known}"));
-    }
-    finding
-}
-
-fn schema(spec: &GraphSpec, registry: &Registry, problems: &mut Problems) -> Arc<Schema> {
-    let (mut fields, mut seen) = (Vec::new(), BTreeSet::new());
-    for (index, entry) in spec.fields.iter().enumerate() {
-        let at = format!("/fields/{index}");
-        let lost = |member: &str| problems.is_lost(&format!("{at}/{member}"));
-        if problems.is_lost(&at) {
-            continue;
-        }
-        let (no_name, no_merge, no_reducer) = (lost("name"), lost("merge"), lost("reducer"));
-        let is_twice = !no_name && !seen.insert(&entry.name);
-        if is_twice {
-            let duplicate = SchemaError::Duplicate { field: entry.name.to_string() };
-            problems.add(format!("{at}/name"), duplicate.into());
-        }
-        let bare = SchemaField::new(if no_name { "?" } else { entry.name.as_str() }).merge(entry.merge);
-        let mut field = bare.clone().typed(entry.r#type);
-        match (entry.merge, &entry.reducer) {
-            (Merge::With, Some(name)) => match registry.find_reducer(name) {
-                Some(reduce) => field = field.reduced_by(name.to_string(), reduce),
-                None => {
-                    let unknown = MistakeKind::unknown("reducer", name, registry.reducer_names());
-                    problems.add(format!("{at}/reducer"), unknown);
-                }
-            },
-            (Merge::With, None) if !no_reducer => {
-                problems.add(at.clone(), MistakeKind::NoReducer { known: registry.reducer_names() });
-            }
-            (merge, Some(_)) if !no_merge => {
-                problems.add(format!("{at}/reducer"), MistakeKind::NotReduced { merge: merge.word() });
-            }
-            _ => {}
-        }
-        field = field.default_value(entry.default.clone());
-        if entry.transient {
-            field = field.transient();
-        }
-        let checked = field.check();
-        let mut is_named = !no_name && !is_twice;
-        if let Err(wrong) = checked {
-            let no_name = wrong == SchemaError::NoName;
-            is_named &= !no_name;
-            problems.add(format!("{at}/{}", if no_name { "name" } else { "default" }), wrong.into());
-            // Its name is known all the same, so that nothing that uses it is wrong too.
-            field = bare;
-        }
-        fields.extend(is_named.then_some(field));
-    }
-    Schema::new(fields).unwrap_or_else(|error| {
-        problems.add("/fields", error.into());
-        Arc::default()
-    })
-}
+use crate::state::FieldSet;
+use crate::state::dynamic::{DynState, Schema};
+use crate::task::{NamedMoves, NamedNext, Outcome, PayloadType};
 
 /// A node in the place of one that could not be made. The graph is never run, and nothing is said of it that the real
 /// node could make untrue.
@@ -178,15 +22,26 @@ fn placeholder() -> NodeSpec<DynState> {
     (|| async { Outcome::<DynState>::default() }).into_node()
 }
 
-struct Assembly<'a> {
-    spec: &'a GraphSpec,
-    registry: &'a Registry,
-    schema: Arc<Schema>,
-    problems: Problems,
-    builder: Builder<DynState>,
+/// A description that is being put together. Its order is that of the spec, so that places can be found again.
+pub(super) struct Assembly<'a> {
+    pub(super) spec: &'a GraphSpec,
+    pub(super) registry: &'a Registry,
+    pub(super) schema: Arc<Schema>,
+    pub(super) problems: Problems,
+    pub(super) builder: Builder<DynState>,
 }
 
 impl Assembly<'_> {
+    pub(super) fn assemble(mut self) -> (Builder<DynState>, Problems) {
+        self.version_and_lints();
+        self.defaults_and_input();
+        self.nodes();
+        self.edges_and_joins();
+        self.routers();
+        self.clusters();
+        (self.builder, self.problems)
+    }
+
     fn version_and_lints(&mut self) {
         let found = self.spec.version;
         if found != GraphSpec::VERSION {
