@@ -270,7 +270,7 @@ macro_rules! words {
 words! {
     Merge, "merge rule": One = "one", Any = "any", Append = "append", With = "with";
     NodeKind, "kind of node": Plain = "plain", Agent = "agent", Tools = "tools", Gate = "gate", Human = "human";
-    Siblings, "way with siblings": Finish = "finish", Cancel = "cancel";
+    Siblings, "rule for siblings": Finish = "finish", Cancel = "cancel";
     Level, "level": Ignore = "ignore", Warn = "warn", Error = "error";
     JsonType, "type": Any = "any", String = "string", Integer = "integer", Number = "number", Boolean = "boolean",
         Array = "array", Object = "object";
