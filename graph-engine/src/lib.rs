@@ -16,6 +16,7 @@
 //! | draw it | [`Topology::dot`], [`Topology::mermaid`], [`Topology::json`], [`Dot::svg`] |
 //! | draw where turns went | [`ExecutedPath`], [`Dot::executed`], [`Mermaid::executed`] |
 //! | keep committed diagrams true | [`Topology::export`], [`Topology::check`] |
+//! | read a graph from a file | [`Graph::from_json`], [`Registry`], [`DynState`], [`GraphSpec`] |
 //! | test a node without an engine | call it; or `testing::node_once` (feature `testing`) |
 //!
 //! # A whole program

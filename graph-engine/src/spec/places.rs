@@ -179,6 +179,24 @@ mod tests {
     }
 
     #[test]
+    fn what_stands_at_a_place_is_the_value_of_its_pointer() {
+        let text = r#"
+          {"a" : [ 1,-2.5e3 ,[ ],[{}, {"b":null}], "x,]}\"\\" ] , "ü/~": {"": [true,false], "c":{"d":"\u00e9"}},
+          "e":"" ,"f":[[["g"]]] ,"h": 0}"#;
+        let (places, value) = (Places::of(text), serde_json::from_str::<serde_json::Value>(text).unwrap());
+        assert_eq!(places.by_pointer.len(), 23);
+        for (pointer, offsets) in &places.by_pointer {
+            let mut rest = serde_json::Deserializer::from_str(&text[offsets.value..]).into_iter::<serde_json::Value>();
+            assert_eq!(rest.next().unwrap().unwrap(), *value.pointer(pointer).unwrap(), "{pointer}");
+            if let Some(key) = offsets.key {
+                let mut rest = serde_json::Deserializer::from_str(&text[key..]).into_iter::<String>();
+                let name = rest.next().unwrap().unwrap();
+                assert!(pointer.ends_with(&format!("/{}", escaped(&name))), "{pointer}");
+            }
+        }
+    }
+
+    #[test]
     fn a_name_that_an_object_has_already_is_found_at_any_depth() {
         let places = Places::of(r#"{"a": 1, "b": [{"c": 1, "d": 2, "\u0063": 3}], "a": 2}"#);
         let found: Vec<_> = places.duplicates().map(|(pointer, name, at)| (pointer, name, at.column)).collect();

@@ -47,8 +47,7 @@ pub(crate) fn read(text: &str) -> Result<(GraphSpec, Problems), SpecError> {
             let (line, column) = (error.line(), error.column());
             let full = error.to_string();
             let reason = full.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&full).to_owned();
-            // At the end of a text serde_json counts the column from 0.
-            let place = TextPlace::new(line, column.max(1));
+            let place = TextPlace::new(line, characters(text, line, column));
             problems.add_at(String::new(), Some(place), MistakeKind::Syntax { reason });
             return Err(SpecError { graph: None, mistakes: problems.into_mistakes() });
         }
@@ -67,6 +66,14 @@ pub(crate) fn read(text: &str) -> Result<(GraphSpec, Problems), SpecError> {
         return Ok((spec, problems));
     }
     Err(problems.into_error(&spec).located(text))
+}
+
+/// serde_json counts bytes, and 0 at the beginning of a line.
+fn characters(text: &str, line: usize, column: usize) -> usize {
+    let line = text.split('\n').nth(line.saturating_sub(1)).unwrap_or_default();
+    let before = line.bytes().take(column.saturating_sub(1));
+    // The first byte of every character.
+    before.filter(|byte| byte & 0xc0 != 0x80).count() + 1
 }
 
 fn graph(root: &mut Object<'_, '_>, spec: &mut GraphSpec) {

@@ -86,7 +86,7 @@ fn twelve_mistakes_are_told_at_once() {
               32:53 /clusters/0/clusters/0/members/0: `search` is a member of cluster `c` already; a node is listed in its innermost cluster only
               35:26 /defaults/cache: results are cached by node; give the nodes a `cache`
               35:49 /defaults/idle_timeout_ms: expected at least 1, found 0
-              36:15 /siblings: `finsh` is no way with siblings, did you mean `finish`; there are `finish`, `cancel`
+              36:15 /siblings: `finsh` is no rule for siblings, did you mean `finish`; there are `finish`, `cancel`
               37:21 /input/1: no field has the name `when`; there are `city`, `total`, `nights`
               38:22 /lints/G999: `G999` is no code of a lint; there are `G001`, `G002`, `G003`, `G004`, `G005`, `G006`, `G007`, `G008`, `G009`, `G010`, `G011`, `G012`, `G013`, `G014`, `G015`, `G016`, `G101`, `G102`, `G103`, `G104`, `G105`
               38:38 /lints/G003: the level of G003 can't be changed, because a graph with this finding could not run
@@ -165,6 +165,7 @@ fn a_text_that_is_no_json_has_this_one_mistake() {
         the graph has 1 mistake
           1:5 the text is no JSON: EOF while parsing a list"#]],
     );
+    check("{\n  \"näme\": \"Zürich\" \"version\": 1 }", expect![[""]]);
     check(
         "7",
         expect![[r#"

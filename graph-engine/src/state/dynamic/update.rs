@@ -42,7 +42,13 @@ pub(super) enum Write {
     Reduce(Reduced<Value>),
 }
 
-/// Values that reducers made and that are not in the state yet.
+/// Values that reducers made and that are not in the state yet. Only the engine looks into it.
+///
+/// ```
+/// use graph_engine::DynStaged;
+///
+/// assert_eq!(format!("{:?}", DynStaged::default()), "[]");
+/// ```
 #[derive(Default)]
 pub struct DynStaged(pub(super) Vec<(usize, Value)>);
 
