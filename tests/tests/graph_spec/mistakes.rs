@@ -165,9 +165,12 @@ fn a_text_that_is_no_json_has_this_one_mistake() {
         the graph has 1 mistake
           1:5 the text is no JSON: EOF while parsing a list"#]],
     );
-    check("{\n  \"näme\": \"Zürich\" \"version\": 1 }", expect![[r#"
+    check(
+        "{\n  \"näme\": \"Zürich\" \"version\": 1 }",
+        expect![[r#"
         the graph has 1 mistake
-          2:20 the text is no JSON: expected `,` or `}`"#]]);
+          2:20 the text is no JSON: expected `,` or `}`"#]],
+    );
     check(
         "7",
         expect![[r#"
