@@ -16,6 +16,7 @@
 //! | draw it | [`Topology::dot`], [`Topology::mermaid`], [`Topology::json`], [`Dot::svg`] |
 //! | draw where turns went | [`ExecutedPath`], [`Dot::executed`], [`Mermaid::executed`] |
 //! | keep committed diagrams true | [`Topology::export`], [`Topology::check`] |
+//! | read a graph from a file | [`Graph::from_json`], [`Registry`], [`DynState`], [`GraphSpec`] |
 //! | test a node without an engine | call it; or `testing::node_once` (feature `testing`) |
 //!
 //! # A whole program
@@ -101,6 +102,7 @@ mod reply;
 mod report;
 mod run;
 mod run_error;
+mod spec;
 mod state;
 mod store;
 mod stuck_task;
@@ -136,6 +138,11 @@ pub use run::{
     ViewEnd,
 };
 pub use run_error::{RunError, TaskFailure, TaskRef, TurnError};
+pub use spec::{
+    CacheEntry, ClusterEntry, EdgeEntry, FieldEntry, GraphSpec, JoinEntry, Mistake, MistakeKind, Moves, NodeEntry,
+    PolicyEntry, Registry, RetryEntry, RouterEntry, SpecError, TextPlace,
+};
+pub use state::dynamic::{DynStaged, DynState, DynUpdate, FieldError, JsonType, Schema, SchemaError, SchemaField};
 pub use state::{
     Added, Append, CodecError, Encoding, Field, FieldSet, FieldSpec, Fields, Log, LogIter, Merge, Persist,
     PersistAppend, ReduceError, Reduced, State,
@@ -146,9 +153,9 @@ pub use store::{
 };
 pub use stuck_task::StuckTask;
 pub use task::{
-    BlockingWork, CanDirect, CanFinish, CanStay, Command, Ctx, END, FailedTask, FromTask, In, IntoNext, IntoOutcome,
-    Move, Need, Next, NodeInfo, NodeKind, Nowhere, Outcome, Payload, PayloadType, Res, Route, RouteSpec, START, Snap,
-    TargetSpec, Task,
+    BlockingWork, CanDirect, CanFinish, CanStay, Command, Ctx, END, FailedTask, FromTask, In, IntoNamedNext, IntoNext,
+    IntoOutcome, Move, NamedNext, Need, Next, NodeInfo, NodeKind, Nowhere, Outcome, Payload, PayloadType, Res, Route,
+    RouteSpec, START, Snap, TargetSpec, Task,
 };
 pub use task_id::TaskId;
 #[cfg(feature = "ascii-dag")]

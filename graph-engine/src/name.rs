@@ -106,3 +106,57 @@ impl fmt::Debug for Name {
 pub(crate) fn quoted<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     names.into_iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
+
+/// The known name that is most like this one, if one is: at most a third of its letters differ.
+pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let allowed = (name.chars().count() / 3).max(1);
+    let distances = known.into_iter().map(|other| (distance(name, other), other));
+    distances.filter(|(distance, _)| *distance <= allowed).min().map(|(_, other)| other)
+}
+
+/// How many letters must be changed, added, removed or swapped with the next; upper case is the same as lower case.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.to_lowercase().chars().collect(), b.to_lowercase().chars().collect());
+    let mut rows: [Vec<usize>; 3] = [Vec::new(), vec![0; b.len() + 1], (0..=b.len()).collect()];
+    for i in 0..a.len() {
+        rows.rotate_left(1);
+        let [before, above, row] = &mut rows;
+        row.clear();
+        row.push(i + 1);
+        for j in 0..b.len() {
+            let change = above[j] + usize::from(a[i] != b[j]);
+            let mut least = change.min(above[j + 1] + 1).min(row[j] + 1);
+            if i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j] {
+                least = least.min(before[j - 1] + 1);
+            }
+            row.push(least);
+        }
+    }
+    rows[2][b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_name_is_one_that_could_have_been_meant() {
+        let known = ["explore", "present", "book"];
+        assert_eq!(nearest("explroe", known), Some("explore"));
+        assert_eq!(nearest("Present", known), Some("present"));
+        assert_eq!(nearest("boko", known), Some("book"));
+        assert_eq!(nearest("look", known), Some("book"));
+        assert_eq!(nearest("goodbye", known), None);
+        assert_eq!(nearest("", known), None);
+        assert_eq!(nearest("x", []), None);
+    }
+
+    #[test]
+    fn a_distance_counts_changes_of_single_letters() {
+        for (a, b, expected) in
+            [("", "", 0), ("", "ab", 2), ("ab", "", 2), ("ab", "ba", 1), ("abc", "ac", 1), ("kitten", "sitting", 3)]
+        {
+            assert_eq!((distance(a, b), distance(b, a)), (expected, expected), "{a} {b}");
+        }
+    }
+}

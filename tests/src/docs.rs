@@ -5,6 +5,11 @@
 #[derive(Debug)]
 pub struct Readme;
 
+/// The guide to graphs in files.
+#[doc = include_str!("../../docs/guide/config-graphs.md")]
+#[derive(Debug)]
+pub struct ConfigGraphsGuide;
+
 /// The guide to testing.
 #[doc = include_str!("../../docs/guide/testing.md")]
 #[derive(Debug)]

@@ -18,6 +18,8 @@ mod messages;
 mod models;
 #[path = "errors_doc/sources.rs"]
 mod sources;
+#[path = "errors_doc/specs.rs"]
+mod specs;
 #[path = "errors_doc/stages.rs"]
 mod stages;
 #[path = "errors_doc/tasks.rs"]
@@ -50,6 +52,8 @@ async fn sections() -> Vec<Section> {
         threads::section().await,
         codec::state().await,
         codec::stores().await,
+        specs::fields(),
+        specs::section(),
         messages::section(),
         messages::assembly(),
         models::section().await,
@@ -89,7 +93,7 @@ async fn no_error_is_left_out() {
         assert!(kinds.contains(name), "{kinds:?}");
     }
     // Errors that write their own `Display`.
-    wanted.extend(["`CompileError`", "`GateFailure`"].map(str::to_owned));
+    wanted.extend(["`CompileError`", "`GateFailure`", "`SpecError`"].map(str::to_owned));
     let missing: Vec<&String> = wanted.iter().filter(|name| !texts.contains_key(*name)).collect();
     assert!(missing.is_empty(), "not in docs/errors.md: {missing:#?}");
 }

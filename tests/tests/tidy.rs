@@ -32,6 +32,7 @@ const ENGINE: &[(&str, u32)] = &[
     ("report", 3),
     ("compile_error", 4),
     ("run_error", 4),
+    ("spec", 4),
     ("store", 4),
     ("topology", 4),
     ("graph", 5),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 use super::compile::RouterFn;
 use super::input::InputRules;
@@ -10,8 +11,9 @@ use crate::diagnostic::{Level, Lint};
 use crate::error::BoxError;
 use crate::name::Name;
 use crate::node::{IntoNode, NodeDefaults, NodeSpec, Siblings};
+use crate::spec::GraphSpec;
 use crate::state::{FieldSet, Fields, State};
-use crate::task::{IntoNext, Route, RouteSpec};
+use crate::task::{IntoNext, NamedMoves, Route, RouteSpec};
 
 use super::Graph;
 
@@ -60,6 +62,8 @@ pub struct Builder<S: State> {
     pub(super) defaults: NodeDefaults<S>,
     pub(super) siblings: Siblings,
     pub(super) input: InputRules<S>,
+    /// What a graph that was read from data was made of.
+    pub(super) made_of: Option<Arc<GraphSpec>>,
     /// The cluster that is being described.
     open: Option<usize>,
 }
@@ -72,9 +76,28 @@ pub(super) struct Draft<S: State> {
 
 pub(super) struct RouterDraft<S> {
     pub(super) from: Name,
-    pub(super) spec: RouteSpec,
-    pub(super) reads: FieldSet,
+    pub(super) moves: RouterMoves,
     pub(super) choose: RouterFn<S>,
+}
+
+/// What a router declares.
+#[derive(Default)]
+pub(crate) struct RouterMoves {
+    /// By its type.
+    pub(crate) spec: RouteSpec,
+    /// By names that are only known at run time.
+    pub(crate) named: NamedMoves,
+    pub(crate) reads: FieldSet,
+}
+
+impl RouterMoves {
+    /// The targets of its type with all other moves.
+    pub(super) fn all(&self) -> RouteSpec {
+        let (spec, named) = (&self.spec, &self.named);
+        let (stay, direct, finish) =
+            (spec.stay || named.stay, spec.direct || named.direct, spec.finish || named.finish);
+        RouteSpec::new(spec.targets).moves(stay, direct, finish)
+    }
 }
 
 pub(super) struct ClusterDraft {
@@ -97,6 +120,7 @@ impl<S: State> Builder<S> {
             defaults: NodeDefaults::new(),
             siblings: Siblings::default(),
             input: InputRules::default(),
+            made_of: None,
             open: None,
         }
     }
@@ -144,7 +168,8 @@ impl<S: State> Builder<S> {
         choose: impl Fn(&S) -> N + Send + Sync + 'static,
     ) -> Self {
         let choose: RouterFn<S> = Box::new(move |state| choose(state).into_next().map(|next| next.goto));
-        self.routers.push(RouterDraft { from, spec: *<N::Route as Route>::SPEC, reads, choose });
+        let moves = RouterMoves { spec: *<N::Route as Route>::SPEC, reads, ..RouterMoves::default() };
+        self.routers.push(RouterDraft { from, moves, choose });
         self
     }
 

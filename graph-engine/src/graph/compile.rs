@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::builder::Builder;
+use super::builder::{Builder, RouterMoves};
 use super::check::{ArcKind, Plan};
 use super::{ClusterSpec, Graph, Inner};
 use crate::compile_error::CompileError;
@@ -23,7 +23,7 @@ pub(crate) type Hops = Vec<(&'static str, Option<NodeIx>)>;
 /// How a node, or the beginning of a turn, is left when no command says otherwise. `None` as a target is the end.
 pub(crate) enum Exit<S> {
     Edges(Vec<Option<NodeIx>>),
-    Router { choose: RouterFn<S>, targets: Hops },
+    Router { choose: RouterFn<S>, targets: Hops, moves: Box<RouterMoves> },
 }
 
 pub(crate) struct VertexSpec<S: State> {
@@ -46,12 +46,14 @@ impl<S: State> VertexSpec<S> {
     /// Whether a command may name this target.
     pub(crate) fn declares(&self, name: &str) -> bool {
         let declared = |target: &TargetSpec| std::ptr::eq(target.name, name) || target.name == name;
-        self.info.dynamic || self.info.targets.iter().any(declared) || self.info.named_targets.iter().any(|n| n == name)
+        let mut named = self.info.named_targets.iter().chain(self.info.named_sends.iter().map(|(name, _)| name));
+        self.info.dynamic || self.info.targets.iter().any(declared) || named.any(|target| target == name)
     }
 
     /// All targets that commands may name.
     pub(crate) fn declared(&self) -> impl Iterator<Item = &str> {
-        let named = self.info.named_targets.iter().map(Name::as_str);
+        let sends = self.info.named_sends.iter().map(|(name, _)| name);
+        let named = self.info.named_targets.iter().chain(sends).map(Name::as_str);
         self.info.targets.iter().map(|target| target.name).chain(named)
     }
 }
@@ -79,8 +81,8 @@ pub(super) fn compile<S: State>(mut builder: Builder<S>) -> Result<Graph<S>, Com
         targets.iter().map(|target| (target.name, index.get(target.name).copied())).collect()
     };
     let routers = builder.routers.into_iter().map(|router| {
-        let targets = hops(router.spec.targets);
-        (router.from, Exit::Router { choose: router.choose, targets })
+        let (targets, moves) = (hops(router.moves.spec.targets), Box::new(router.moves));
+        (router.from, Exit::Router { choose: router.choose, targets, moves })
     });
     let mut exits: BTreeMap<Name, Exit<S>> = routers.collect();
     for (from, to) in builder.edges {
@@ -140,6 +142,8 @@ pub(super) fn compile<S: State>(mut builder: Builder<S>) -> Result<Graph<S>, Com
         clusters,
         topology,
         warnings: diagnostics,
+        levels: builder.levels,
+        made_of: builder.made_of,
     }))
 }
 

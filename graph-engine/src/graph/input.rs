@@ -22,6 +22,11 @@ impl<S: State> InputRules<S> {
         self.fields.get_or_insert_default().insert(fields);
     }
 
+    /// The only fields that an input may write.
+    pub(super) fn allowed(&self) -> Option<FieldSet> {
+        self.fields
+    }
+
     pub(super) fn check(&mut self, check: impl Fn(&S, &S::Update) -> Result<(), BoxError> + Send + Sync + 'static) {
         self.checks.push(Box::new(check));
     }

@@ -3,6 +3,8 @@
 mod builder;
 mod check;
 mod compile;
+mod describe;
+mod from_spec;
 mod input;
 
 pub use builder::Builder;
@@ -13,9 +15,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Level, Lint};
 use crate::name::Name;
 use crate::node::Siblings;
+use crate::spec::GraphSpec;
 use crate::state::{FieldSet, State};
 use crate::task::{END, NodeIx};
 use crate::topology::Topology;
@@ -67,6 +70,9 @@ pub(crate) struct Inner<S: State> {
     pub(crate) transient: FieldSet,
     pub(crate) topology: Topology,
     pub(crate) warnings: Vec<Diagnostic>,
+    pub(crate) levels: BTreeMap<Lint, Level>,
+    /// What a graph that was read from data was made of.
+    pub(crate) made_of: Option<Arc<GraphSpec>>,
 }
 
 /// A cluster by indices.

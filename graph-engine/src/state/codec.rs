@@ -132,3 +132,21 @@ pub(crate) fn to_json<T: Serialize>(value: T) -> Result<serde_json::Value, Strin
 pub(super) fn decode_field<T: DeserializeOwned>(field: &str, bytes: &[u8]) -> Result<T, CodecError> {
     serde_json::from_slice(bytes).map_err(|cause| CodecError::decode(field, cause))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_float_is_read_exactly_as_it_was_written() {
+        // Every exponent, with a fraction that uses all bits.
+        for exponent in 1..2046_u64 {
+            let fraction = (exponent.wrapping_mul(0x9e37_79b9_7f4a_7c15)) >> 12;
+            let written = f64::from_bits((exponent << 52) | fraction);
+            let mut out = Vec::new();
+            encode_field("price", &written, &mut out).unwrap();
+            let read: f64 = decode_field("price", &out).unwrap();
+            assert_eq!(read.to_bits(), written.to_bits(), "{written:e}");
+        }
+    }
+}

@@ -30,6 +30,18 @@ pub enum Merge {
     With,
 }
 
+impl Merge {
+    /// The word for it in files and messages.
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::One => "one",
+            Self::Any => "any",
+            Self::Append => "append",
+            Self::With => "with",
+        }
+    }
+}
+
 /// One field of a state: its name and how writes to it combine.
 ///
 /// ```

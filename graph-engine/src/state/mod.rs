@@ -4,6 +4,7 @@ mod append;
 mod codec;
 #[doc(hidden)]
 pub mod derived;
+pub(crate) mod dynamic;
 mod field;
 mod finite;
 mod log;

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Need, PayloadType, RouteSpec, TargetSpec};
+use crate::name::Name;
 use crate::state::FieldSet;
 
 /// What a node is, for diagrams.
@@ -45,7 +46,9 @@ pub struct NodeInfo {
     /// Where its commands may lead.
     pub targets: Vec<TargetSpec>,
     /// Names of targets that are only known at run time but fixed when the graph compiles.
-    pub named_targets: Vec<crate::name::Name>,
+    pub named_targets: Vec<Name>,
+    /// The same for targets whose tasks each get a payload of this type.
+    pub named_sends: Vec<(Name, PayloadType)>,
     /// It may stay.
     pub stay: bool,
     /// It may reply directly.
@@ -100,6 +103,7 @@ impl NodeInfo {
         }
         all(&mut self.targets, other.targets);
         all(&mut self.named_targets, other.named_targets);
+        all(&mut self.named_sends, other.named_sends);
         all(&mut self.needs, other.needs);
         all(&mut self.problems, other.problems);
         self.stay |= other.stay;
@@ -119,5 +123,6 @@ impl NodeInfo {
             || self.finish
             || !self.targets.is_empty()
             || !self.named_targets.is_empty()
+            || !self.named_sends.is_empty()
     }
 }

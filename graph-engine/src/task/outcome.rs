@@ -13,6 +13,7 @@ use super::route::Route;
 use crate::error::NodeError;
 use crate::name::Name;
 use crate::state::State;
+use crate::state::dynamic::{DynState, DynUpdate};
 
 /// An update and a move: the result of every node, whatever its own type said.
 ///
@@ -164,6 +165,14 @@ impl<S: State> IntoOutcome<S> for Outcome<S> {
 
     fn into_outcome(self) -> Result<Self, NodeError> {
         Ok(self)
+    }
+}
+
+impl IntoOutcome<DynState> for DynUpdate {
+    fn describe(_: &mut NodeInfo) {}
+
+    fn into_outcome(self) -> Result<Outcome<DynState>, NodeError> {
+        Ok(Outcome::of(self))
     }
 }
 

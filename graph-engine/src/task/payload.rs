@@ -121,7 +121,8 @@ impl Payload {
         Self(Arc::new(Stored(json)))
     }
 
-    /// The value, if it is a `T`. A payload that comes from a checkpoint is decoded.
+    /// The value, if it is a `T`. A payload that comes from a checkpoint, or is JSON where a node asks for another type,
+    /// is decoded.
     ///
     /// # Errors
     /// A fatal error that names both types, or what serde says of the stored value.
@@ -132,12 +133,19 @@ impl Payload {
             });
         }
         let name = self.0.type_name();
-        self.0.clone().as_any().downcast().map_err(|_| {
-            NodeError::fatal({
-                let wanted = type_name::<T>();
-                format!("the payload has type `{name}`, but the node asks for type `{wanted}`; make both the same")
-            })
-        })
+        let other = match self.0.clone().as_any().downcast() {
+            Ok(value) => return Ok(value),
+            Err(other) => other,
+        };
+        let wanted = type_name::<T>();
+        match other.downcast_ref::<serde_json::Value>() {
+            Some(json) => T::deserialize(json)
+                .map(Arc::new)
+                .map_err(|e| NodeError::fatal(format!("the payload is JSON, but not of the type `{wanted}`: {e}"))),
+            None => Err(NodeError::fatal(format!(
+                "the payload has type `{name}`, but the node asks for type `{wanted}`; make both the same"
+            ))),
+        }
     }
 
     /// The value as JSON.

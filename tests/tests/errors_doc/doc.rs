@@ -89,7 +89,7 @@ Every error that the engine and the node library give, with its text as printed,
 test `tests/tests/errors_doc.rs` causes each of them (what only a provider or a defect can cause it makes by hand) and
 writes this file: run it with `UPDATE_EXPECT=1` after a change.
 
-Where a block has several lines, each line is one situation (only `CompileError` itself and `ExportError::Stale` print
-several lines). Names such as `trip` or `guest-7` are those of the test. Most texts end with what to do next; the words
-below a block say what the text has no room for.
+Where a block has several lines, each line is one situation (only `CompileError`, `ExportError::Stale` and `SpecError`
+print several lines). Names such as `trip` or `guest-7` are those of the test. Most texts end with what to do next; the
+words below a block say what the text has no room for.
 ";

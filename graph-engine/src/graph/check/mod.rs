@@ -68,7 +68,9 @@ impl Plan {
             from.iter().for_each(|from| plan.arc(from, to, ArcKind::Join(join), None, "join"));
         }
         for router in &builder.routers {
-            plan.moves(&router.from, &router.spec, plan.stay_of(builder, &router.from));
+            let (stay, moves) = (plan.stay_of(builder, &router.from), &router.moves);
+            plan.named(&router.from, &moves.named.targets, &moves.named.sends, "route");
+            plan.moves(&router.from, &moves.all(), stay);
         }
         for draft in &builder.nodes {
             let info = &draft.spec.info;
@@ -76,9 +78,7 @@ impl Plan {
                 let kind = if target.payload.is_some() { ArcKind::Send } else { ArcKind::Go };
                 plan.arc(&draft.name, target.name, kind, target.payload, "command");
             }
-            for target in &info.named_targets {
-                plan.arc(&draft.name, target, ArcKind::Go, None, "command");
-            }
+            plan.named(&draft.name, &info.named_targets, &info.named_sends, "command");
             if let Some(handler) = &draft.spec.policy.on_error {
                 let payload = Some(PayloadType::of::<FailedTask>());
                 plan.arc(&draft.name, handler, ArcKind::Error, payload, "error route");
@@ -115,6 +115,11 @@ impl Plan {
         if spec.finish {
             self.arc(from, END, ArcKind::Finish, None, "route");
         }
+    }
+
+    fn named(&mut self, from: &str, targets: &[Name], sends: &[(Name, PayloadType)], what: &'static str) {
+        targets.iter().for_each(|target| self.arc(from, target, ArcKind::Go, None, what));
+        sends.iter().for_each(|(target, payload)| self.arc(from, target, ArcKind::Send, Some(*payload), what));
     }
 
     fn arc(&mut self, from: &str, to: &str, kind: ArcKind, payload: Option<PayloadType>, what: &'static str) {

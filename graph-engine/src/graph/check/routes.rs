@@ -78,14 +78,14 @@ impl Plan {
             let message = format!("the join to `{}` is declared twice", pair[0].1);
             found.push(Diagnostic::new(Lint::DuplicateEdge, [pair[0].1], message).help("remove one of them"));
         }
-        if builder.routers.iter().any(|router| router.from == START && router.spec.stay) {
+        if builder.routers.iter().any(|router| router.from == START && router.moves.all().stay) {
             let message = "the router of START can stay, but there is nothing to stay in";
             let help = "remove `stay` from its route";
             found.push(Diagnostic::new(Lint::ConflictingRoutes, [START], message).help(help));
         }
         let (fields, transient) = (builder.initial.fields(), transient_fields(&builder.initial));
         for router in &builder.routers {
-            for field in router.reads.and(transient).iter() {
+            for field in router.moves.reads.and(transient).iter() {
                 let name = &fields[field].name;
                 let message = format!("the router of `{}` reads the transient field `{name}`", router.from);
                 let help = "after a resume or a crash the field has its default; store what decides a route";

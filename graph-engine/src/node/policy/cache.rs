@@ -62,6 +62,11 @@ impl<S: State> Cache<S> {
         Self::of_payload::<T>(move |state, payload| text(key(state, payload)))
     }
 
+    /// The key is made of the whole task.
+    pub(crate) fn of_task(key: impl Fn(&Task<S>) -> Result<String, NodeError> + Send + Sync + 'static) -> Self {
+        Self { key: Arc::new(key), ttl: None }
+    }
+
     fn of_payload<T: DeserializeOwned + Send + Sync + 'static>(
         key: impl Fn(&S, &T) -> Result<String, NodeError> + Send + Sync + 'static,
     ) -> Self {

@@ -71,6 +71,11 @@ impl<S: State> NodeDefaults<S> {
         self
     }
 
+    /// These policies, but for the cache.
+    pub(crate) fn of(policy: Policy<S>) -> Self {
+        Self(policy)
+    }
+
     /// The error route.
     pub(crate) fn handler(&self) -> Option<&Name> {
         self.0.on_error.as_ref()

@@ -46,6 +46,11 @@ impl Retry {
         Self::new(attempts, wait, 1.0)
     }
 
+    /// Multiplies the wait by a factor after each failure. `attempts` includes the first; 0 counts as 1.
+    pub(crate) fn growing(attempts: u32, base: Duration, factor: f64) -> Self {
+        Self::new(attempts, base, factor)
+    }
+
     fn new(attempts: u32, base: Duration, factor: f64) -> Self {
         let attempts = NonZeroU32::new(attempts).unwrap_or(NonZeroU32::MIN);
         Self { attempts, base, factor, max: Duration::from_secs(60), jitter: 0.0, when: None, otherwise: None }
@@ -113,6 +118,31 @@ impl Retry {
     pub(crate) fn for_failure(&self, error: &NodeError) -> Option<&Self> {
         let accepts = error.is_retryable() && self.when.as_ref().is_none_or(|when| when(error));
         if accepts { Some(self) } else { self.otherwise.as_ref()?.for_failure(error) }
+    }
+
+    pub(crate) fn base(&self) -> Duration {
+        self.base
+    }
+
+    pub(crate) fn factor(&self) -> f64 {
+        self.factor
+    }
+
+    pub(crate) fn longest_wait(&self) -> Duration {
+        self.max
+    }
+
+    pub(crate) fn spread(&self) -> f64 {
+        self.jitter
+    }
+
+    /// What counts for failures that this one doesn't accept.
+    pub(crate) fn next(&self) -> Option<&Self> {
+        self.otherwise.as_deref()
+    }
+
+    pub(crate) fn has_predicate(&self) -> bool {
+        self.when.is_some()
     }
 }
 
