@@ -1,9 +1,11 @@
 //! Circles that nothing can leave.
 
-use petgraph::algo::tarjan_scc;
-use petgraph::graphmap::DiGraphMap;
+use std::collections::BTreeSet;
 
-use super::{ArcKind, Plan};
+use petgraph::algo::kosaraju_scc;
+use petgraph::graph::DiGraph;
+
+use super::{ArcKind, Plan, index};
 use crate::diagnostic::{Diagnostic, Lint};
 use crate::graph::builder::Builder;
 use crate::name::{Name, quoted};
@@ -13,15 +15,17 @@ use crate::task::NodeInfo;
 impl Plan {
     /// A circle of static edges is left only by a command; without one it runs for ever.
     pub(super) fn check_cycles<S: State>(&self, builder: &Builder<S>, found: &mut Vec<Diagnostic>) {
-        let mut always = DiGraphMap::<usize, ()>::new();
-        for arc in &self.arcs {
+        let always = self.arcs.iter().filter(|arc| {
             let leaves = self.info(builder, arc.from).is_some_and(NodeInfo::has_moves);
-            if matches!(arc.kind, ArcKind::Static | ArcKind::Join(_)) && !leaves {
-                always.add_edge(arc.from, arc.to, ());
-            }
-        }
-        for component in tarjan_scc(&always) {
-            let circle = component.len() > 1 || component.first().is_some_and(|at| always.contains_edge(*at, *at));
+            matches!(arc.kind, ArcKind::Static | ArcKind::Join(_)) && !leaves
+        });
+        let always: BTreeSet<(u32, u32)> = always.map(|arc| (index(arc.from), index(arc.to))).collect();
+        let graph = DiGraph::<(), ()>::from_edges(&always);
+        // Kosaraju's search has its own stack: a long chain must not use up that of the thread.
+        for component in kosaraju_scc(&graph) {
+            let component: Vec<usize> = component.into_iter().map(|at| at.index()).collect();
+            let circle =
+                component.len() > 1 || component.iter().any(|at| always.contains(&(index(*at), index(*at))));
             if circle {
                 let mut nodes: Vec<Name> = component.iter().map(|at| self.shown(*at)).collect();
                 nodes.sort();

@@ -199,3 +199,9 @@ impl Plan {
         found
     }
 }
+
+/// A vertex as petgraph counts it.
+fn index(vertex: usize) -> u32 {
+    // A graph with 2^32 nodes doesn't fit in memory.
+    u32::try_from(vertex).unwrap_or(u32::MAX)
+}

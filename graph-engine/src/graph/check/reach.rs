@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::Dfs;
 
-use super::{ArcKind, Plan};
+use super::{ArcKind, Plan, index};
 use crate::diagnostic::{Diagnostic, Lint};
 use crate::graph::builder::Builder;
 use crate::name::{Name, quoted};
@@ -39,9 +39,10 @@ impl Plan {
             found.push(Diagnostic::new(Lint::Unreachable, [name], message).help(help));
         }
         self.check_joins(builder, &reached, found);
+        let left: BTreeSet<usize> =
+            self.arcs.iter().filter(|arc| arc.kind != ArcKind::Error).map(|arc| arc.from).collect();
         for at in everything.intersection(&reached) {
-            let leaves = self.arcs.iter().any(|arc| arc.from == *at && arc.kind != ArcKind::Error);
-            if !leaves {
+            if !left.contains(at) {
                 let name = self.shown(*at);
                 let message = format!("nothing leaves `{name}`, so its branch ends there");
                 found.push(Diagnostic::new(Lint::ImplicitEnd, [name], message).help("add an edge to END to say so"));
@@ -78,10 +79,15 @@ impl Plan {
     }
 
     fn check_joins<S: State>(&self, builder: &Builder<S>, reached: &BTreeSet<usize>, found: &mut Vec<Diagnostic>) {
-        for (join, (_, to)) in builder.joins.iter().enumerate() {
-            let sources = self.arcs.iter().filter(|arc| arc.kind == ArcKind::Join(join));
-            let dead: Vec<Name> =
-                sources.filter(|arc| !reached.contains(&arc.from)).map(|arc| self.shown(arc.from)).collect();
+        let mut dead_sources: Vec<Vec<Name>> = vec![Vec::new(); builder.joins.len()];
+        for arc in &self.arcs {
+            if let ArcKind::Join(join) = arc.kind
+                && !reached.contains(&arc.from)
+            {
+                dead_sources[join].push(self.shown(arc.from));
+            }
+        }
+        for ((_, to), dead) in builder.joins.iter().zip(dead_sources) {
             if !dead.is_empty() {
                 let names = quoted(dead.iter().map(AsRef::as_ref));
                 let message = format!(
@@ -95,8 +101,3 @@ impl Plan {
 }
 
 const JOIN_HELP: &str = "a join needs sources that run and finish by their declared edges";
-
-fn index(vertex: usize) -> u32 {
-    // A graph with 2^32 nodes doesn't fit in memory.
-    u32::try_from(vertex).unwrap_or(u32::MAX)
-}

@@ -1,6 +1,6 @@
 //! One way of leaving each node: static edges or one router, none of them twice.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{ArcKind, Plan};
 use crate::diagnostic::{Diagnostic, Lint};
@@ -40,14 +40,15 @@ impl Plan {
         for router in &builder.routers {
             *routers.entry(&router.from).or_default() += 1;
         }
+        let with_edges: BTreeSet<&Name> = builder.edges.iter().map(|(from, _)| from).collect();
+        let with_joins: BTreeSet<&Name> = builder.joins.iter().flat_map(|(sources, _)| sources).collect();
         for (from, count) in &routers {
             if *count > 1 {
                 let message = format!("`{}` has {count} routers", shown(from));
                 let help = "keep one router, which may go to several targets";
                 found.push(Diagnostic::new(Lint::ConflictingRoutes, [*from], message).help(help));
             }
-            let edges = builder.edges.iter().any(|(source, _)| source == *from);
-            let joins = builder.joins.iter().any(|(sources, _)| sources.contains(from));
+            let (edges, joins) = (with_edges.contains(from), with_joins.contains(from));
             if edges || joins {
                 let message =
                     format!("`{}` has a router and {}", shown(from), if edges { "static edges" } else { "a join" });
