@@ -510,7 +510,8 @@ async fn two_threads_are_subscribed_apart() {
     let second = tokio::spawn(two.run(Trip::update()).into_future());
     sleep(millis(5)).await;
     let (a, b) = (one.subscribe(all()).unwrap(), two.subscribe(all()).unwrap());
-    (first.await.unwrap().unwrap(), second.await.unwrap().unwrap());
+    first.await.unwrap().unwrap();
+    second.await.unwrap().unwrap();
     let turns = |events: Vec<Event<Trip>>| {
         let mut turns: Vec<_> = events.iter().map(|event| event.turn.to_string()).collect();
         turns.dedup();

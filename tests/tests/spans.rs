@@ -8,9 +8,7 @@ use std::time::Duration;
 
 use behaviour_tests::{Runs, Trip, TripUpdate, after, note};
 use expect_test::expect;
-use graph_engine::{
-    Command, Graph, In, NodeError, NodeExt, NodeKind, Parallel, Retry, Route, Runner, START, Seams,
-};
+use graph_engine::{Command, Graph, In, NodeError, NodeExt, NodeKind, Parallel, Retry, Route, Runner, START, Seams};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::subscriber::DefaultGuard;

@@ -243,8 +243,13 @@ impl<S: State> IntoFuture for Turn<S> {
         Box::pin(async move {
             // The time begins when the turn does.
             signals.deadline = deadline.map(|(clock, after)| clock.sleep(after));
+            let mut began = false;
             let ended = poll_fn(|cx| {
-                // A turn that ends at the moment of a signal has ended before it.
+                // A signal that is ready at once comes before the turn; later, a turn that ends at the moment of a signal
+                // has ended before it.
+                if !std::mem::replace(&mut began, true) {
+                    signals.poll(cx);
+                }
                 match turn.as_mut().poll(cx) {
                     Poll::Pending if signals.poll(cx) => turn.as_mut().poll(cx),
                     polled => polled,
