@@ -24,8 +24,7 @@ impl Plan {
         // Kosaraju's search has its own stack: a long chain must not use up that of the thread.
         for component in kosaraju_scc(&graph) {
             let component: Vec<usize> = component.into_iter().map(|at| at.index()).collect();
-            let circle =
-                component.len() > 1 || component.iter().any(|at| always.contains(&(index(*at), index(*at))));
+            let circle = component.len() > 1 || component.iter().any(|at| always.contains(&(index(*at), index(*at))));
             if circle {
                 let mut nodes: Vec<Name> = component.iter().map(|at| self.shown(*at)).collect();
                 nodes.sort();
