@@ -466,3 +466,49 @@ async fn drivers_that_run_tasks_one_by_one_wait_for_no_place() {
     tokio::time::timeout(Duration::from_secs(60), stepper.step()).await.expect("nobody waits for ever").unwrap();
     assert_eq!(stepper.state().log, ["101", "202", "3"]);
 }
+
+#[test]
+fn on_several_threads_tasks_begin_in_their_order_too() {
+    use std::sync::{Arc, Mutex};
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_time().build().unwrap();
+    for turn in 0..20 {
+        let started: Arc<Mutex<Vec<u64>>> = Arc::default();
+        let work = {
+            let started = started.clone();
+            move |In(n): In<u64>| {
+                started.lock().unwrap().push(*n);
+                async { tokio::task::yield_now().await }
+            }
+        };
+        let payloads: Vec<u64> = (0..40).collect();
+        let graph = fanned(work.limit(1), &payloads);
+        let turn = match turn % 2 {
+            0 => graph.runner().thread("t").run(Trip::update()),
+            _ => graph.runner().max_concurrency(1).thread("t").run(Trip::update()),
+        };
+        runtime.block_on(async { tokio::spawn(turn.into_future()).await.unwrap().unwrap() });
+        assert_eq!(*started.lock().unwrap(), payloads);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn tasks_that_are_dropped_before_they_begin_keep_no_place() {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    /// Drops every second task unseen.
+    #[derive(Default)]
+    struct Careless(AtomicUsize);
+    impl graph_engine::Spawn for Careless {
+        fn spawn(&self, future: graph_engine::BoxFuture) {
+            if self.0.fetch_add(1, Ordering::SeqCst) % 2 == 1 {
+                drop(tokio::spawn(future));
+            }
+        }
+    }
+    let times = Times::new();
+    let graph = fanned(working(&times).limit(1), &[10, 11, 12, 13]);
+    let runner = graph.runner().max_concurrency(1).seams(graph_engine::Seams::default().spawn(Careless::default()));
+    let turn = tokio::time::timeout(Duration::from_secs(60), runner.thread("t").run(Trip::update()).into_future());
+    let failed = turn.await.expect("nobody waits for ever").unwrap_err();
+    assert_eq!(failed.failures().len(), 2);
+    assert_eq!(times.take(), ["0 11", "11 13"]);
+}

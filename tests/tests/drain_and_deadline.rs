@@ -32,7 +32,8 @@ fn line() -> Graph<Trip> {
 
 #[tokio::test(start_paused = true)]
 async fn a_drained_turn_finishes_its_step_and_proceed_goes_on() {
-    for (at, ends, log, next) in [(0, 0, 0, "a"), (5, 10, 1, "b"), (10, 10, 1, "b"), (11, 20, 2, "c"), (19, 20, 2, "c")]
+    // What ends at the moment of a signal has ended before it, so at 10 the next step begins.
+    for (at, ends, log, next) in [(0, 0, 0, "a"), (5, 10, 1, "b"), (10, 20, 2, "c"), (11, 20, 2, "c"), (19, 20, 2, "c")]
     {
         let times = Times::new();
         let store = TestStore::lasting();
@@ -73,6 +74,19 @@ async fn before_the_start_only_the_input_is_kept() {
     }
     let end = thread.proceed().await.unwrap();
     assert_eq!((&*end.state.city, end.state.log.len(), end.report.steps), ("Oslo", 3, 3));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_has_happened_before_the_start_stops_also_nodes_that_never_wait() {
+    let runs = Runs::new();
+    let graph = Graph::<Trip>::builder("g").node("n", runs.node("n")).edge(START, "n").compile().unwrap();
+    let thread = graph.runner().store(MemoryStore::new()).thread("t");
+    let end = thread.run(Trip::update()).drain_on(ready(())).await.unwrap();
+    assert_eq!((end.status, end.report.tasks), (Status::Drained, 0));
+    let end = thread.proceed().cancel_on(ready(())).await.unwrap();
+    assert_eq!((end.status, end.report.attempts), (Status::Cancelled, 0));
+    assert_eq!(runs.count("n"), 0);
+    assert_eq!(thread.proceed().await.unwrap().state.log, ["n"]);
 }
 
 #[tokio::test(start_paused = true)]

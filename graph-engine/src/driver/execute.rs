@@ -67,6 +67,7 @@ impl<S: State> Bench<S> {
         }
         if let Some(guards) = &self.guards {
             guards.settle(|id| batch.tasks.iter().any(|spec| spec.id == id));
+            guards.enter(batch.tasks.iter().map(|spec| (spec.id, spec.node)));
         }
         if let Some(metrics) = &self.metrics {
             for spec in batch.tasks.iter().filter(|spec| spec.attempt > 1) {
@@ -77,7 +78,10 @@ impl<S: State> Bench<S> {
 
     /// An attempt is over, and the machine is told next.
     pub(crate) fn over(&self, ended: &Ended<S>) {
-        if let (Some(guards), TaskOutcome::Failed(_)) = (&self.guards, &ended.outcome) {
+        let Some(guards) = &self.guards else { return };
+        // A task that was dropped or stopped before it began may have been given a place.
+        guards.leave(ended.id);
+        if matches!(ended.outcome, TaskOutcome::Failed(_)) {
             guards.tell(ended.id);
         }
     }
@@ -153,6 +157,7 @@ impl<S: State> Bench<S> {
                 Ok(hit) => {
                     let outcome = TaskOutcome::Cached(hit);
                     drop(task);
+                    guards.leave(id);
                     if let Some(hub) = self.hub() {
                         let origin = |index| Origin::task(id, node, spec.attempt, index);
                         self.tell(hub, &outcome, origin, 0).await;
@@ -163,7 +168,7 @@ impl<S: State> Bench<S> {
             }
         };
         let queued = now();
-        let Some(places) = guards.places(id, node, &self.turn.cancel).await else {
+        let Some(place) = guards.place(id, &self.turn.cancel).await else {
             return (Duration::ZERO, TaskOutcome::Cancelled { started: false });
         };
         if let Some(metrics) = &self.metrics
@@ -175,9 +180,9 @@ impl<S: State> Bench<S> {
         let outcome = self.execute(spec).await;
         let took = self.since(began);
         match &outcome {
-            TaskOutcome::Failed(_) => guards.keep(id, places),
+            TaskOutcome::Failed(_) => guards.keep(id, place),
             TaskOutcome::Done(outcome) => {
-                drop(places);
+                drop(place);
                 if let Some(key) = key {
                     guards.note(graph, key, Made { id, node, state: &shared.state, outcome }, now());
                 }

@@ -1,12 +1,12 @@
 //! What stands around all attempts of a task: the cache, and the limits of tasks at once.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-
 use super::execute::caught;
+use super::gate::{Gate, Place};
 use crate::error::NodeError;
 use crate::graph::Inner;
 use crate::machine::{decode_outcome, encode_outcome, fault};
@@ -16,20 +16,17 @@ use crate::store::{CacheKey, NodeCache};
 use crate::task::{Cancel, NodeIx, Outcome, Task};
 use crate::task_id::TaskId;
 
-/// Places of one task: those of its node, and those of the turn. Given back when it is dropped.
-pub(crate) type Places = (Option<OwnedSemaphorePermit>, Option<OwnedSemaphorePermit>);
-
 /// The places of a task whose last attempt failed.
 struct Held {
-    places: Places,
+    place: Place,
     /// The machine has been told of the failure, and says with its next batch whether there is another attempt.
     told: bool,
 }
 
 /// The limits and the cache of one turn.
 pub(crate) struct Guards {
-    nodes: Vec<Option<Arc<Semaphore>>>,
-    turn: Option<Arc<Semaphore>>,
+    /// Only there when there is a limit.
+    gate: Option<Arc<Gate>>,
     /// Places of tasks whose last attempt failed.
     kept: Mutex<BTreeMap<TaskId, Held>>,
     cache: Arc<dyn NodeCache>,
@@ -40,11 +37,10 @@ pub(crate) struct Guards {
 
 impl Guards {
     pub(crate) fn new<S: State>(graph: &Inner<S>, turn: Option<usize>, cache: Arc<dyn NodeCache>) -> Self {
-        let limit = |tasks: usize| Arc::new(Semaphore::new(tasks.clamp(1, Semaphore::MAX_PERMITS)));
-        let nodes = graph.vertices.iter().map(|vertex| vertex.policy.limit.map(|tasks| limit(tasks.get())));
+        let nodes: Vec<_> = graph.vertices.iter().map(|vertex| vertex.policy.limit.map(NonZeroUsize::get)).collect();
+        let limited = turn.is_some() || nodes.iter().any(Option::is_some);
         Self {
-            nodes: nodes.collect(),
-            turn: turn.map(limit),
+            gate: limited.then(|| Arc::new(Gate::new(nodes, turn.map(|tasks| tasks.max(1))))),
             kept: Mutex::default(),
             cache,
             results: Mutex::default(),
@@ -55,28 +51,44 @@ impl Guards {
     /// The same for a driver that runs its tasks one after another, where nobody has to wait for a place.
     #[cfg_attr(not(feature = "testing"), expect(dead_code, reason = "only drivers of tests run tasks one by one"))]
     pub(crate) fn without_limits(self) -> Self {
-        Self { nodes: self.nodes.iter().map(|_| None).collect(), turn: None, ..self }
+        Self { gate: None, ..self }
     }
 
-    /// Waits for the places of a task, or takes those that its last attempt kept. `None` once the task is to stop.
-    pub(super) async fn places(&self, id: TaskId, node: NodeIx, cancel: &Cancel) -> Option<Places> {
-        if let Some(held) = self.kept.lock().unwrap_or_else(PoisonError::into_inner).remove(&id) {
-            return Some(held.places);
+    /// Queues the tasks of a batch, in their order. Those that are tried again have their place.
+    pub(super) fn enter(&self, tasks: impl Iterator<Item = (TaskId, NodeIx)>) {
+        if let Some(gate) = &self.gate {
+            let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+            gate.enter(tasks.filter(|(id, _)| !kept.contains_key(id)));
         }
-        let stop = cancel.step_token(id.step);
-        // The place in the turn comes last: whoever has it waits for nobody, so places are always given back.
-        let both = async {
-            let node = place(self.nodes[node.at()].as_ref()).await;
-            (node, place(self.turn.as_ref()).await)
-        };
-        let places = stop.run_until_cancelled(both).await?;
-        // A place may have become free at the moment in which the task was stopped.
-        (!cancel.stops(id.step)).then_some(places)
     }
 
-    /// Keeps the places of a task that may be tried again.
-    pub(super) fn keep(&self, id: TaskId, places: Places) {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).insert(id, Held { places, told: false });
+    /// A task needs no place after all.
+    pub(super) fn leave(&self, id: TaskId) {
+        if let Some(gate) = &self.gate {
+            gate.leave(id);
+        }
+    }
+
+    /// Waits for the place of a task, or takes the one that its last attempt kept. `None` once the task is to stop.
+    pub(super) async fn place(&self, id: TaskId, cancel: &Cancel) -> Option<Option<Place>> {
+        let Some(gate) = &self.gate else { return Some(None) };
+        if let Some(held) = self.kept.lock().unwrap_or_else(PoisonError::into_inner).remove(&id) {
+            return Some(Some(held.place));
+        }
+        let place = cancel.step_token(id.step).run_until_cancelled(gate.wait(id)).await;
+        // A place may have become free at the moment in which the task was stopped.
+        let place = place.filter(|_| !cancel.stops(id.step));
+        if place.is_none() {
+            gate.leave(id);
+        }
+        place
+    }
+
+    /// Keeps the place of a task that may be tried again.
+    pub(super) fn keep(&self, id: TaskId, place: Option<Place>) {
+        if let Some(place) = place {
+            self.kept.lock().unwrap_or_else(PoisonError::into_inner).insert(id, Held { place, told: false });
+        }
     }
 
     /// The machine is about to be told of a task's failure.
@@ -210,9 +222,4 @@ pub(super) struct Made<'a, S: State> {
     pub(super) node: NodeIx,
     pub(super) state: &'a S,
     pub(super) outcome: &'a Outcome<S>,
-}
-
-async fn place(limit: Option<&Arc<Semaphore>>) -> Option<OwnedSemaphorePermit> {
-    // The semaphores are never closed.
-    limit?.clone().acquire_owned().await.ok()
 }

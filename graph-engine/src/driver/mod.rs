@@ -3,6 +3,7 @@
 mod attempt;
 mod event;
 mod execute;
+mod gate;
 mod guard;
 mod hub;
 mod live;

@@ -252,8 +252,8 @@ impl<S: State> Builder<S> {
     }
 
     /// Checks the input of every turn before anything of it is merged. An error refuses the input with
-    /// [`RunError::Input`](crate::RunError::Input), and nothing of it is kept. Several checks are all asked, in their
-    /// order.
+    /// [`RunError::Input`](crate::RunError::Input), and nothing of it is kept. Several checks are asked in their
+    /// order until one refuses.
     pub fn check_input<E: Into<BoxError>>(
         mut self,
         check: impl Fn(&S, &S::Update) -> Result<(), E> + Send + Sync + 'static,

@@ -137,11 +137,12 @@ pub trait NodeExt<S: State, M>: IntoNode<S, M> {
     fn layer(self, layer: impl Layer<S>) -> NodeSpec<S> {
         let mut spec = self.into_node();
         spec.node = layer.wrap(spec.node);
-        // What was declared behind the node stays; what the layer needs comes on top.
-        let declared = spec.info.writes;
-        let kind = spec.info.kind;
-        spec.info.add(spec.node.describe());
-        (spec.info.writes, spec.info.kind) = (declared, kind);
+        // What was declared behind the node stays; what the layer needs and writes comes on top.
+        let described = spec.node.describe();
+        if let (Some(declared), Some(more)) = (&mut spec.info.writes, described.writes) {
+            declared.insert(more);
+        }
+        spec.info.add(described);
         spec
     }
 

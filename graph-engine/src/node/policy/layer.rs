@@ -8,8 +8,8 @@ use crate::state::State;
 /// Wraps a node into another one. Layers stand inside of the engine's own policies: each attempt passes through them.
 ///
 /// # Contract
-/// The engine asks the inner node what it needs and declares; a layer that asks for more, or moves elsewhere, says so
-/// in the [`describe`](Node::describe) of the node that it makes. Whatever a layer changes of the outcome is checked
+/// The engine asks the inner node what it needs and declares; a layer that asks for more, writes more, or moves
+/// elsewhere says so in the [`describe`](Node::describe) of the node that it makes. Whatever a layer changes of the outcome is checked
 /// like an outcome of the node.
 ///
 /// ```
