@@ -179,7 +179,8 @@ async fn the_limit_is_for_each_turn() {
     let runner = fanned(working(&times).limit(1), &[10, 11]).runner().max_concurrency(1);
     let (first, second) = (runner.thread("a"), runner.thread("b"));
     let (a, b) = tokio::join!(first.run(Trip::update()).into_future(), second.run(Trip::update()).into_future());
-    (a.unwrap(), b.unwrap());
+    a.unwrap();
+    b.unwrap();
     assert_eq!(times.take(), ["0 10", "0 10", "10 11", "10 11"]);
 }
 
