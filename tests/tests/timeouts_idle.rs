@@ -295,7 +295,7 @@ async fn a_finished_sender_beside_a_failed_task_keeps_the_timeout_of_what_it_sen
 
 #[tokio::test(start_paused = true)]
 async fn a_stay_of_a_sent_task_keeps_its_timeout_and_payload() {
-    let seen: Arc<Mutex<Vec<(u64, Option<String>)>>> = Arc::default();
+    let seen: Arc<Mutex<Vec<_>>> = Arc::default();
     let work = {
         let seen = seen.clone();
         move |n: In<u64>, ctx: Ctx, trip: Snap<Trip>| {
