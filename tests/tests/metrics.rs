@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use behaviour_tests::{Runs, Trip, after, note};
-use graph_engine::{AttemptEnd, Cache, Graph, Metrics, Next, NodeExt, Retry, Route, Runner, START, State};
+use graph_engine::{AttemptEnd, Cache, Graph, Metrics, Next, NodeExt, Retry, Route, Runner, START};
 
 #[derive(Default)]
 struct Recorder(Mutex<Vec<String>>);
