@@ -36,10 +36,10 @@ use crate::task::{END, NodeKind, START};
 /// assert_eq!(topology.text().to_string(), "\
 /// trip
 ///
-/// [(start)]
-///     │
-///     ↓
-/// [explore]
+///   [(start)]
+///       │
+///       ↓
+///   [explore]
 ///
 /// nodes
 ///   explore: agent
