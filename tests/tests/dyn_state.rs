@@ -38,9 +38,9 @@ fn add_json(total: &Value, item: Value) -> Result<Value, String> {
 /// The same fields at run time.
 fn schema() -> Arc<Schema> {
     Schema::new([
-        SchemaField::new("city").typed(JsonType::String),
+        SchemaField::new("city").typed(JsonType::Text),
         SchemaField::new("last").any().typed(JsonType::Integer),
-        SchemaField::new("notes").append().typed(JsonType::String),
+        SchemaField::new("notes").append().typed(JsonType::Text),
         SchemaField::new("total").reduced("add", add_json).typed(JsonType::Integer).default_value(json!(0)),
         SchemaField::new("draft").transient(),
         SchemaField::new("scratch").append().transient(),

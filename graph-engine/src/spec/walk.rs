@@ -272,6 +272,6 @@ words! {
     NodeKind, "kind of node": Plain = "plain", Agent = "agent", Tools = "tools", Gate = "gate", Human = "human";
     Siblings, "rule for siblings": Finish = "finish", Cancel = "cancel";
     Level, "level": Ignore = "ignore", Warn = "warn", Error = "error";
-    JsonType, "type": Any = "any", String = "string", Integer = "integer", Number = "number", Boolean = "boolean",
-        Array = "array", Object = "object";
+    JsonType, "type": Any = "any", Text = "string", Integer = "integer", Number = "number", Boolean = "boolean",
+        List = "array", Object = "object";
 }

@@ -168,6 +168,7 @@ impl<S: State> IntoOutcome<S> for Outcome<S> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl IntoOutcome<DynState> for DynUpdate {
     fn describe(_: &mut NodeInfo) {}
 

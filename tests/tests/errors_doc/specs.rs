@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::doc::{Entry, Section, variant_of};
 
 fn state() -> DynState {
-    let city = SchemaField::new("city").typed(JsonType::String);
+    let city = SchemaField::new("city").typed(JsonType::Text);
     DynState::new(Schema::new([city, SchemaField::new("notes").append()]).expect("a schema"))
 }
 

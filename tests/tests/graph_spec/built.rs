@@ -61,7 +61,7 @@ fn name(index: usize) -> String {
 fn spec(nodes: &[Node]) -> GraphSpec {
     let mut spec = GraphSpec::new("random");
     let mut log = FieldEntry::new("log", Merge::Append);
-    log.r#type = JsonType::String;
+    log.r#type = JsonType::Text;
     spec.fields = vec![log, FieldEntry::new("city", Merge::Any)];
     let (mut clusters, mut left) = ([vec![], vec![], vec![]], Vec::new());
     for (index, node) in nodes.iter().enumerate() {

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What a field of a [`Schema`](crate::Schema) may hold.
+/// What a field of a [`Schema`](crate::Schema) may hold. In files the words of JSON Schema stand for it.
 ///
 /// ```
 /// use graph_engine::JsonType;
@@ -23,7 +23,8 @@ pub enum JsonType {
     #[default]
     Any,
     /// A text.
-    String,
+    #[serde(rename = "string")]
+    Text,
     /// A number without a fraction that fits 64 bits.
     Integer,
     /// A number.
@@ -31,7 +32,8 @@ pub enum JsonType {
     /// True or false.
     Boolean,
     /// A list.
-    Array,
+    #[serde(rename = "array")]
+    List,
     /// Members by name.
     Object,
 }
@@ -39,18 +41,18 @@ pub enum JsonType {
 impl JsonType {
     /// Every type.
     pub const ALL: &'static [Self] =
-        &[Self::Any, Self::String, Self::Integer, Self::Number, Self::Boolean, Self::Array, Self::Object];
+        &[Self::Any, Self::Text, Self::Integer, Self::Number, Self::Boolean, Self::List, Self::Object];
 
     /// The word for it in a file.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
             Self::Any => "any",
-            Self::String => "string",
+            Self::Text => "string",
             Self::Integer => "integer",
             Self::Number => "number",
             Self::Boolean => "boolean",
-            Self::Array => "array",
+            Self::List => "array",
             Self::Object => "object",
         }
     }
@@ -60,11 +62,11 @@ impl JsonType {
     pub fn admits(self, value: &Value) -> bool {
         match self {
             Self::Any => true,
-            Self::String => value.is_string(),
+            Self::Text => value.is_string(),
             Self::Integer => value.is_i64() || value.is_u64(),
             Self::Number => value.is_number(),
             Self::Boolean => value.is_boolean(),
-            Self::Array => value.is_array(),
+            Self::List => value.is_array(),
             Self::Object => value.is_object(),
         }
     }

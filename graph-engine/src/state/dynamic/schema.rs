@@ -29,7 +29,7 @@ pub(crate) type ReducerFn = Arc<dyn Fn(&Value, Value) -> Result<Value, BoxError>
 ///     Ok(json!(total.as_i64().unwrap_or(0) + item.as_i64().ok_or("not a number")?))
 /// }
 ///
-/// let notes = SchemaField::new("notes").append().typed(JsonType::String);
+/// let notes = SchemaField::new("notes").append().typed(JsonType::Text);
 /// let total = SchemaField::new("total").reduced("sum", sum).typed(JsonType::Integer).default_value(json!(0));
 /// assert_eq!((notes.name(), total.name()), ("notes", "total"));
 /// ```

@@ -124,6 +124,7 @@ impl DynState {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl State for DynState {
     type Update = DynUpdate;
     type Staged = DynStaged;
