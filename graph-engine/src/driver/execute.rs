@@ -203,7 +203,8 @@ impl<S: State> Bench<S> {
     /// The outcome, once the readers know how the attempt ended.
     async fn told(&self, live: &Live<S>, hub: &Hub<S>, task: &Task<S>, outcome: TaskOutcome<S>) -> TaskOutcome<S> {
         let last = task.emitted.as_ref();
-        let last = last.map_or_else(|| live.late_index(task.id, task.attempt), |emitted| emitted.load(Ordering::Relaxed));
+        let last =
+            last.map_or_else(|| live.late_index(task.id, task.attempt), |emitted| emitted.load(Ordering::Relaxed));
         let origin = |index| Origin::task(task.id, task.node, task.attempt, index);
         self.tell(hub, &outcome, origin, last).await;
         outcome
