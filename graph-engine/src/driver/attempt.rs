@@ -11,42 +11,73 @@ use super::execute::{Bench, panicked};
 use super::seams::BoxFuture;
 use crate::error::{FaultKind, NodeError};
 use crate::machine::{Failure, TaskOutcome};
+use crate::node::Node;
 use crate::state::State;
 use crate::task::{Outcome, Task};
 
 type Ran<S> = Result<Outcome<S>, NodeError>;
 type NodeFuture<'a, S> = Pin<Box<dyn Future<Output = Ran<S>> + Send + 'a>>;
 
-/// How long an attempt may run, and how long it may be silent.
+/// How long an attempt may run, how long it may be silent, and when it began, if there is a limit.
 #[derive(Clone, Copy)]
 struct Limits {
     run: Option<Duration>,
     idle: Option<Duration>,
+    began: Option<Duration>,
+}
+
+/// What the first poll of a node made of its attempt.
+enum Begun<'a, S: State> {
+    Over(TaskOutcome<S>),
+    Waits(NodeFuture<'a, S>, Limits),
 }
 
 impl<S: State> Bench<S> {
     pub(super) async fn attempt(&self, task: &Task<S>) -> TaskOutcome<S> {
-        let vertex = self.graph.inner().at(task.node);
-        let own = task.extra.as_ref().and_then(|extra| extra.timeout);
-        let limits = Limits { run: own.or(vertex.policy.timeout), idle: vertex.policy.idle_timeout };
-        let began = (limits.run.is_some() || limits.idle.is_some()).then(|| self.seams.clock.elapsed());
-        let mut future = match catch_unwind(AssertUnwindSafe(|| vertex.node.run(task))) {
-            Ok(future) => future,
-            Err(panic) => return failed(panicked(&*panic)),
-        };
         // Most nodes that only compute are ready at once and need neither a timer nor a place in the list of those
         // who wait for the cancellation.
-        let ready = poll_fn(|cx| Poll::Ready(poll_node(&mut future, cx))).await;
-        let ran = match ready {
-            Poll::Ready(ran) => Some(ran),
-            Poll::Pending => Box::pin(self.wait(&mut future, task, limits, began)).await,
-        };
-        // What the node left in its future is dropped here, and may panic as the node itself may.
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(move || drop(future))) {
-            return failed(panicked(&*panic));
+        match poll_fn(|cx| Poll::Ready(self.begin(task, cx))).await {
+            Begun::Over(outcome) => outcome,
+            Begun::Waits(future, limits) => Box::pin(self.go_on(future, task, limits)).await,
         }
+    }
+
+    /// Calls the node and polls it once.
+    fn begin<'a>(&'a self, task: &'a Task<S>, cx: &mut Context<'_>) -> Begun<'a, S> {
+        let limits = self.limits(task);
+        let mut first = First { future: None, ran: None };
+        let node = &*self.graph.inner().at(task.node).node;
+        match (catch_unwind(AssertUnwindSafe(|| first.poll(node, task, cx))), first.future) {
+            (Ok(()), None) => Begun::Over(self.outcome_of(task, limits, first.ran)),
+            (Ok(()), Some(future)) => Begun::Waits(future, limits),
+            (Err(panic), future) => Begun::Over(match gone(future) {
+                Ok(()) => failed(panicked(&*panic)),
+                Err(error) => failed(error),
+            }),
+        }
+    }
+
+    /// Waits for a node that was not ready at once.
+    async fn go_on(&self, mut future: NodeFuture<'_, S>, task: &Task<S>, limits: Limits) -> TaskOutcome<S> {
+        let ran = self.wait(&mut future, task, limits).await;
+        match gone(Some(future)) {
+            Ok(()) => self.outcome_of(task, limits, ran),
+            Err(error) => failed(error),
+        }
+    }
+
+    fn limits(&self, task: &Task<S>) -> Limits {
+        let policy = &self.graph.inner().at(task.node).policy;
+        let own = task.extra.as_ref().and_then(|extra| extra.timeout);
+        let (run, idle) = (own.or(policy.timeout), policy.idle_timeout);
+        let began = (run.is_some() || idle.is_some()).then(|| self.seams.clock.elapsed());
+        Limits { run, idle, began }
+    }
+
+    /// What became of an attempt whose future is gone; `None` is a cancellation.
+    fn outcome_of(&self, task: &Task<S>, limits: Limits, ran: Option<Ran<S>>) -> TaskOutcome<S> {
         match ran {
-            Some(Ok(outcome)) => match began.and_then(|began| self.late(limits, began)) {
+            Some(Ok(outcome)) => match self.late(limits) {
                 None => TaskOutcome::Done(outcome),
                 Some(error) => failed(error),
             },
@@ -56,8 +87,8 @@ impl<S: State> Bench<S> {
     }
 
     /// A node that blocked its thread past its timeout finished too late, although nobody could stop it.
-    fn late(&self, limits: Limits, began: Duration) -> Option<NodeError> {
-        let (limit, took) = (limits.run?, self.seams.clock.elapsed().saturating_sub(began));
+    fn late(&self, limits: Limits) -> Option<NodeError> {
+        let (limit, took) = (limits.run?, self.seams.clock.elapsed().saturating_sub(limits.began?));
         (took > limit).then(|| {
             timed_out(format!(
                 "it blocked its thread past its timeout of {limit:?}, so nobody could stop it; make it a node with \
@@ -79,15 +110,9 @@ impl<S: State> Bench<S> {
     }
 
     /// `None` is a cancellation.
-    async fn wait(
-        &self,
-        future: &mut NodeFuture<'_, S>,
-        task: &Task<S>,
-        limits: Limits,
-        began: Option<Duration>,
-    ) -> Option<Ran<S>> {
+    async fn wait(&self, future: &mut NodeFuture<'_, S>, task: &Task<S>, limits: Limits) -> Option<Ran<S>> {
         // The first poll of the node counts.
-        let spent = began.map_or(Duration::ZERO, |began| self.seams.clock.elapsed().saturating_sub(began));
+        let spent = limits.began.map_or(Duration::ZERO, |began| self.seams.clock.elapsed().saturating_sub(began));
         let timer = |limit: Duration| (limit, self.seams.clock.sleep(limit.saturating_sub(spent)));
         let mut run = limits.run.map(timer);
         let mut idle = Idle { timer: limits.idle.map(timer), beats: 0 };
@@ -114,6 +139,29 @@ impl<S: State> Bench<S> {
             idle.poll(cx, task, |limit| self.seams.clock.sleep(limit)).map(|error| Some(Err(error)))
         })
         .await
+    }
+}
+
+/// Drops what a node left in its future, which may panic as the node itself may.
+fn gone<S: State>(future: Option<NodeFuture<'_, S>>) -> Result<(), NodeError> {
+    catch_unwind(AssertUnwindSafe(move || drop(future))).map_err(|panic| panicked(&*panic))
+}
+
+/// The first poll of a node. What it makes stays out of the reach of a panic, so that none of it is dropped while
+/// another panic unwinds.
+struct First<'a, S: State> {
+    future: Option<NodeFuture<'a, S>>,
+    ran: Option<Ran<S>>,
+}
+
+impl<'a, S: State> First<'a, S> {
+    fn poll(&mut self, node: &'a dyn Node<S>, task: &'a Task<S>, cx: &mut Context<'_>) {
+        let future = self.future.insert(node.run(task));
+        if let Poll::Ready(ran) = future.as_mut().poll(cx) {
+            self.ran = Some(ran);
+            // What the node left in its future is dropped here, and may panic as the node itself may.
+            self.future = None;
+        }
     }
 }
 

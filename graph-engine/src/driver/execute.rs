@@ -21,10 +21,10 @@ use super::seams::Seams;
 use super::spans::Spans;
 use crate::error::{FaultKind, NodeError};
 use crate::graph::Graph;
-use crate::machine::{Batch, TaskOutcome, TaskSpec};
+use crate::machine::{Batch, TaskOutcome};
 use crate::panic::panic_text;
 use crate::state::{Merge, State};
-use crate::task::{NodeIx, Outcome, Pulse, Sink, Task, TurnContext};
+use crate::task::{NodeIx, Outcome, Sink, Task, TurnContext};
 use crate::task_id::TaskId;
 
 /// What attempts need beside their task.
@@ -60,18 +60,19 @@ impl<S: State> Bench<S> {
     }
 
     /// What a batch says of tasks that are not in it: which siblings are to stop, and who gives up its place.
+    #[inline]
     pub(crate) fn prepare(&self, step: u64, batch: &mut Batch<S>) {
         // Before places are given back, so that nobody who is to stop gets one.
         if std::mem::take(&mut batch.stop) {
             self.turn.cancel.stop_step(step);
         }
         if let Some(guards) = &self.guards {
-            guards.settle(|id| batch.tasks.iter().any(|spec| spec.id == id));
-            guards.enter(batch.tasks.iter().map(|spec| (spec.id, spec.node)));
+            guards.settle(|id| batch.tasks.iter().any(|task| task.id == id));
+            guards.enter(batch.tasks.iter().map(|task| (task.id, task.node)));
         }
         if let Some(metrics) = &self.metrics {
-            for spec in batch.tasks.iter().filter(|spec| spec.attempt > 1) {
-                metrics.retry(self.graph.name(), self.graph.inner().name_of(spec.node), spec.wait);
+            for task in batch.tasks.iter().filter(|task| task.attempt > 1) {
+                metrics.retry(self.graph.name(), self.graph.inner().name_of(task.node), task.wait);
             }
         }
     }
@@ -86,26 +87,22 @@ impl<S: State> Bench<S> {
         }
     }
 
-    /// Runs an attempt that is spawned or joined, and so owns what it needs.
-    pub(crate) async fn execute_owned(self: Arc<Self>, spec: TaskSpec<S>) -> Ended<S> {
-        self.timed(spec).await
-    }
-
-    pub(crate) async fn timed(&self, spec: TaskSpec<S>) -> Ended<S> {
-        let (id, node) = (spec.id, spec.node);
+    /// Runs an attempt. The task still holds its snapshot afterwards: drop it before the machine gets the outcome.
+    pub(crate) async fn timed(&self, task: &mut Task<S>) -> Ended<S> {
+        let (id, node) = (task.id, task.node);
         // Rare paths are boxed, so that the future of a plain attempt stays small enough for tokio to spawn it unboxed.
-        let waited = spec.wait.is_zero() || Box::pin(self.sleep(id, spec.wait)).await;
+        let waited = task.wait.is_zero() || Box::pin(self.sleep(id, task.wait)).await;
         if !waited || self.turn.cancel.stops(id.step) {
             return Ended { id, node, took: Duration::ZERO, outcome: TaskOutcome::Cancelled { started: false } };
         }
         let (took, outcome) = match (&self.guards, self.spans.on) {
             (None, false) => {
                 let began = self.now();
-                let outcome = self.execute(spec).await;
+                let outcome = self.execute(task).await;
                 (self.since(began), outcome)
             }
-            (Some(guards), false) => Box::pin(self.guarded(guards, spec)).await,
-            (_, true) => Box::pin(self.spanned(spec)).await,
+            (Some(guards), false) => Box::pin(self.guarded(guards, task)).await,
+            (_, true) => Box::pin(self.spanned(task)).await,
         };
         if let Some(metrics) = &self.metrics {
             metrics.attempt(self.graph.name(), self.graph.inner().name_of(node), end(&outcome), took);
@@ -114,16 +111,16 @@ impl<S: State> Bench<S> {
     }
 
     /// The same within a span of its own.
-    async fn spanned(&self, spec: TaskSpec<S>) -> (Duration, TaskOutcome<S>) {
+    async fn spanned(&self, task: &mut Task<S>) -> (Duration, TaskOutcome<S>) {
         let step = self.step.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let span = self.spans.attempt(&self.graph, &step, &spec);
+        let span = self.spans.attempt(&self.graph, &step, task);
         drop(step);
         let run = async {
             match &self.guards {
-                Some(guards) => self.guarded(guards, spec).await,
+                Some(guards) => self.guarded(guards, task).await,
                 None => {
                     let began = self.now();
-                    let outcome = self.execute(spec).await;
+                    let outcome = self.execute(task).await;
                     (self.since(began), outcome)
                 }
             }
@@ -147,25 +144,21 @@ impl<S: State> Bench<S> {
         self.live.as_ref()?.hub()
     }
 
-    async fn guarded(&self, guards: &Guards, spec: TaskSpec<S>) -> (Duration, TaskOutcome<S>) {
-        let (id, node, shared) = (spec.id, spec.node, spec.shared.clone());
+    async fn guarded(&self, guards: &Guards, task: &mut Task<S>) -> (Duration, TaskOutcome<S>) {
+        let (id, node) = (task.id, task.node);
         let graph = self.graph.inner();
         let now = || self.seams.clock.elapsed();
-        let key = {
-            let task = lent(&spec);
-            match guards.look_up(graph, &task, now()).await {
-                Ok(hit) => {
-                    let outcome = TaskOutcome::Cached(hit);
-                    drop(task);
-                    guards.leave(id);
-                    if let Some(hub) = self.hub() {
-                        let origin = |index| Origin::task(id, node, spec.attempt, index);
-                        self.tell(hub, &outcome, origin, 0).await;
-                    }
-                    return (Duration::ZERO, outcome);
+        let key = match guards.look_up(graph, task, now()).await {
+            Ok(hit) => {
+                let outcome = TaskOutcome::Cached(hit);
+                guards.leave(id);
+                if let Some(hub) = self.hub() {
+                    let origin = |index| Origin::task(id, node, task.attempt, index);
+                    self.tell(hub, &outcome, origin, 0).await;
                 }
-                Err(key) => key,
+                return (Duration::ZERO, outcome);
             }
+            Err(key) => key,
         };
         let queued = now();
         let Some(place) = guards.place(id, &self.turn.cancel).await else {
@@ -177,14 +170,14 @@ impl<S: State> Bench<S> {
             metrics.queue(&graph.name, graph.name_of(node), now().saturating_sub(queued));
         }
         let began = self.now();
-        let outcome = self.execute(spec).await;
+        let outcome = self.execute(task).await;
         let took = self.since(began);
         match &outcome {
             TaskOutcome::Failed(_) => guards.keep(id, place),
             TaskOutcome::Done(outcome) => {
                 drop(place);
                 if let Some(key) = key {
-                    guards.note(graph, key, Made { id, node, state: &shared.state, outcome }, now());
+                    guards.note(graph, key, Made { id, node, state: task.state(), outcome }, now());
                 }
             }
             TaskOutcome::Cached(_) | TaskOutcome::Cancelled { .. } => {}
@@ -192,23 +185,28 @@ impl<S: State> Bench<S> {
         (took, outcome)
     }
 
-    async fn execute(&self, spec: TaskSpec<S>) -> TaskOutcome<S> {
-        let (id, node, attempt) = (spec.id, spec.node, spec.attempt);
-        let hub = self.hub();
-        let emitted = hub.map(|_| Arc::new(AtomicU32::new(1)));
-        if let Some(hub) = hub {
-            Box::pin(hub.send(Origin::task(id, node, attempt, 0), EventKind::NodeStarted)).await;
+    async fn execute(&self, task: &mut Task<S>) -> TaskOutcome<S> {
+        if let Some(hub) = self.hub() {
+            task.emitted = Some(Arc::new(AtomicU32::new(1)));
+            Box::pin(hub.send(Origin::task(task.id, task.node, task.attempt, 0), EventKind::NodeStarted)).await;
         }
-        let idle = self.graph.inner().at(node).policy.idle_timeout;
-        let outcome = {
-            let task = owned(spec, emitted.clone(), idle.map(|_| Arc::default()));
-            self.attempt(&task).await
-        };
-        if let (Some(live), Some(hub)) = (&self.live, self.hub()) {
-            let last = emitted.map_or_else(|| live.late_index(id, attempt), |emitted| emitted.load(Ordering::Relaxed));
-            let origin = |index| Origin::task(id, node, attempt, index);
-            Box::pin(self.tell(hub, &outcome, origin, last)).await;
+        if self.graph.inner().at(task.node).policy.idle_timeout.is_some() {
+            task.pulse = Some(Arc::default());
         }
+        let outcome = self.attempt(task).await;
+        match (&self.live, self.hub()) {
+            (Some(live), Some(hub)) => Box::pin(self.told(live, hub, task, outcome)).await,
+            _ => outcome,
+        }
+    }
+
+    /// The outcome, once the readers know how the attempt ended.
+    async fn told(&self, live: &Live<S>, hub: &Hub<S>, task: &Task<S>, outcome: TaskOutcome<S>) -> TaskOutcome<S> {
+        let last = task.emitted.as_ref();
+        let last =
+            last.map_or_else(|| live.late_index(task.id, task.attempt), |emitted| emitted.load(Ordering::Relaxed));
+        let origin = |index| Origin::task(task.id, task.node, task.attempt, index);
+        self.tell(hub, &outcome, origin, last).await;
         outcome
     }
 
@@ -251,6 +249,21 @@ impl<S: State> Bench<S> {
     }
 }
 
+/// Runs an attempt that is spawned or joined, and so owns what it needs. What became of it is handed on once its
+/// snapshot is gone, so that the machine finds itself the only owner of the state.
+#[expect(clippy::manual_async_fn, reason = "an async function would hold its arguments twice")]
+pub(super) fn execute_owned<S: State, T>(
+    bench: Arc<Bench<S>>,
+    mut task: Task<S>,
+    hand_on: impl FnOnce(Ended<S>) -> T + Send + 'static,
+) -> impl Future<Output = T> + Send + 'static {
+    async move {
+        let ended = bench.timed(&mut task).await;
+        drop(task);
+        hand_on(ended)
+    }
+}
+
 /// The written values as people see them: of a field that collects, the items.
 fn shown_update<S: State>(state: &S, update: &S::Update) -> Option<Value> {
     let mut json = Vec::new();
@@ -267,28 +280,6 @@ fn shown_update<S: State>(state: &S, update: &S::Update) -> Option<Value> {
         }
     }
     Some(shown)
-}
-
-/// The task of an attempt, which owns what the ask held.
-fn owned<S: State>(spec: TaskSpec<S>, emitted: Option<Arc<AtomicU32>>, pulse: Option<Arc<Pulse>>) -> Task<S> {
-    let TaskSpec { payload, extra, shared, remaining_steps, origin, id, node, attempt, wait: _ } = spec;
-    Task { shared, id, node, attempt, origin, remaining_steps, payload, extra, emitted, pulse }
-}
-
-/// The same while the ask is still needed, to make a key of it.
-fn lent<S: State>(spec: &TaskSpec<S>) -> Task<S> {
-    Task {
-        shared: spec.shared.clone(),
-        id: spec.id,
-        node: spec.node,
-        attempt: spec.attempt,
-        origin: spec.origin,
-        remaining_steps: spec.remaining_steps,
-        payload: spec.payload.clone(),
-        extra: spec.extra.clone(),
-        emitted: None,
-        pulse: None,
-    }
 }
 
 fn end<S: State>(outcome: &TaskOutcome<S>) -> AttemptEnd {

@@ -122,8 +122,7 @@ impl<S: State> Reader<S> {
     }
 
     /// The event without what only other readers asked for.
-    fn own(&self, event: &Event<S>) -> Event<S> {
-        let mut event = event.clone();
+    fn own(&self, mut event: Event<S>) -> Event<S> {
         match &mut event.kind {
             EventKind::NodeFinished { update, .. } if !self.asks(Mode::Updates) => *update = None,
             EventKind::StepFinished { state, .. } if !self.asks(Mode::State) => *state = None,
@@ -252,13 +251,14 @@ impl<S: State> Hub<S> {
     pub(crate) async fn send(&self, origin: Origin, kind: EventKind<S>) {
         let readers = self.readers();
         let node = origin.task.map(|(_, node)| &self.nodes[node.at()]);
-        let mut permits = Vec::with_capacity(readers.len());
+        // One reader is the frequent case and needs no list.
+        let (mut last, mut others) = (None, Vec::new());
         for reader in readers.iter().filter(|reader| reader.wants(&kind, node)) {
-            permits.extend(reader.room(&kind, &self.cancel).await.map(|permit| (reader, permit)));
+            if let Some(permit) = reader.room(&kind, &self.cancel).await {
+                others.extend(last.replace((reader, permit)));
+            }
         }
-        if permits.is_empty() {
-            return;
-        }
+        let Some((last, permit)) = last else { return };
         let time = self.clock.now();
         let turn = self.turn.clone();
         // A poisoned lock protects nothing but the order of numbers.
@@ -280,9 +280,10 @@ impl<S: State> Hub<S> {
             time,
             kind,
         };
-        for (reader, permit) in permits {
-            permit.send(reader.own(&event));
+        for (reader, permit) in others {
+            permit.send(reader.own(event.clone()));
         }
+        permit.send(last.own(event));
     }
 }
 

@@ -1,5 +1,6 @@
 //! The local driver: one loop around the machine, on tokio.
 
+use std::collections::VecDeque;
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
@@ -8,20 +9,20 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use tokio::runtime::Handle;
-use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tracing::Span;
 
 use super::event::{EventKind, Mode};
-use super::execute::{Bench, Ended};
-use super::hub::Origin;
+use super::execute::{Bench, Ended, execute_owned};
+use super::hub::{Hub, Origin};
+use super::inbox::{Inbox, Report};
 use crate::error::StoreError;
-use crate::machine::{Answer, Ask, Batch, Failure, Machine, Start, Stopped, TaskOutcome, TaskSpec, encode_outcome};
+use crate::machine::{Answer, Ask, Batch, Machine, Start, Stopped, TaskOutcome, encode_outcome};
 use crate::node::Siblings;
 use crate::run_error::RunError;
 use crate::state::State;
 use crate::store::{CheckpointStore, Commit, Place};
-use crate::task::{NodeIx, Snap};
+use crate::task::{Snap, Task};
 use crate::task_id::TaskId;
 
 /// How several active tasks share the processor. One active task is always awaited in place.
@@ -47,6 +48,8 @@ pub(crate) struct LocalDriver<S: State> {
     pub(crate) parallel: Parallel,
     /// The turn is to stop at the next boundary of a super-step.
     pub(crate) drain: Arc<AtomicBool>,
+    /// Whether anybody counts super-steps or makes spans of them.
+    pub(crate) watched: bool,
     /// Stays that were counted, and whether the span of a super-step is open.
     pub(crate) stays: u64,
     pub(crate) in_step: bool,
@@ -54,15 +57,29 @@ pub(crate) struct LocalDriver<S: State> {
     pub(crate) node_time: Vec<Duration>,
 }
 
-/// Where spawned tasks hand over what became of them.
-type Results<S> = (mpsc::UnboundedSender<Ended<S>>, mpsc::UnboundedReceiver<Ended<S>>);
-
 /// Tasks that run beside the driver.
 struct Running<S: State, F> {
     joined: FuturesUnordered<F>,
-    spawned: Option<Results<S>>,
+    spawned: Arc<Inbox<S>>,
+    /// What was taken out of the inbox and not yet handed to the machine.
+    arrived: VecDeque<Ended<S>>,
     handles: AbortOnDrop,
     count: usize,
+}
+
+impl<S: State, F: Future<Output = Ended<S>>> Running<S, F> {
+    /// The next attempt that is over. There must be one that runs.
+    async fn next(&mut self) -> Ended<S> {
+        loop {
+            if let Some(ended) = self.arrived.pop_front() {
+                return ended;
+            }
+            match self.joined.next().await {
+                Some(ended) => return ended,
+                None => self.spawned.take_all(&mut self.arrived).await,
+            }
+        }
+    }
 }
 
 struct AbortOnDrop(Vec<JoinHandle<()>>);
@@ -77,9 +94,14 @@ impl<S: State> LocalDriver<S> {
     /// Drives the machine until it stops.
     pub(crate) async fn drive(&mut self, machine: &mut Machine<S>, start: Start<S>) -> Result<Stopped, RunError> {
         let bench = self.bench.clone();
-        let begin = |spec: TaskSpec<S>| bench.clone().execute_owned(spec);
-        let mut running =
-            Running { joined: FuturesUnordered::new(), spawned: None, handles: AbortOnDrop(Vec::new()), count: 0 };
+        let begin = |task: Task<S>| execute_owned(bench.clone(), task, |ended| ended);
+        let mut running = Running {
+            joined: FuturesUnordered::new(),
+            spawned: Arc::default(),
+            arrived: VecDeque::new(),
+            handles: AbortOnDrop(Vec::new()),
+            count: 0,
+        };
         let (mut answer, mut step) = (Answer::Start(start), machine.step());
         let mut input = matches!(&answer, Answer::Start(Start::Input(_)));
         loop {
@@ -87,28 +109,18 @@ impl<S: State> LocalDriver<S> {
                 machine.drain();
             }
             let ask = machine.next(answer);
-            if let Some(hub) = self.bench.hub()
-                && std::mem::take(&mut input)
-                && hub.asks(Mode::State)
-                && !matches!(&ask, Ask::Stop(_))
-            {
-                let state = Some(Snap::shared(machine.snapshot().clone()));
-                hub.send(Origin::step(step), EventKind::InputMerged { next: machine.pending(), state }).await;
+            let (stepped, over) = (machine.step() != step, matches!(&ask, Ask::Stop(_)));
+            if let Some(hub) = self.bench.hub() {
+                let merged = std::mem::take(&mut input) && !over;
+                // Boxed, so that a turn that nobody reads carries nothing of it.
+                Box::pin(tell(hub, machine, step, merged, stepped)).await;
             }
-            if let Some(hub) = self.bench.hub()
-                && machine.step() != step
-            {
-                let state = hub.asks(Mode::State).then(|| Snap::shared(machine.snapshot().clone()));
-                let next = machine.pending();
-                hub.send(Origin::step(step), EventKind::StepFinished { next, state }).await;
-            }
-            let over = matches!(&ask, Ask::Stop(_));
-            if (machine.step() != step || over)
+            if (stepped || over)
                 && let Some(guards) = &self.bench.guards
             {
                 guards.keep_results().await;
             }
-            if machine.step() != step {
+            if stepped && self.watched {
                 self.end_step(machine);
             }
             step = machine.step();
@@ -144,36 +156,36 @@ impl<S: State> LocalDriver<S> {
         machine: &Machine<S>,
         mut batch: Box<Batch<S>>,
         running: &mut Running<S, F>,
-        begin: &impl Fn(TaskSpec<S>) -> F,
+        begin: &impl Fn(Task<S>) -> F,
     ) -> Result<Box<Batch<S>>, RunError>
     where
         F: Future<Output = Ended<S>> + Send + 'static,
     {
-        self.begin_step(machine.step(), batch.tasks.len());
+        if self.watched {
+            self.begin_step(machine.step(), batch.tasks.len());
+        }
         self.bench.prepare(machine.step(), &mut batch);
-        if running.count == 0 && batch.tasks.len() == 1 {
-            if let Some(spec) = batch.tasks.pop() {
-                let ended = self.bench.timed(spec).await;
-                self.bench.over(&ended);
-                self.node_time[ended.node.at()] += ended.took;
-                batch.outcomes.push((ended.id, ended.outcome));
-            }
+        if running.count == 0
+            && let [task] = &mut batch.tasks[..]
+        {
+            let ended = self.bench.timed(task).await;
+            self.bench.over(&ended);
+            self.node_time[ended.node.at()] += ended.took;
+            // The snapshot goes before the machine merges.
+            batch.tasks.clear();
+            batch.outcomes.push((ended.id, ended.outcome));
             return Ok(batch);
         }
         running.count += batch.tasks.len();
         match self.parallel_here() {
-            Parallel::Joined => batch.tasks.drain(..).for_each(|spec| running.joined.push(begin(spec))),
-            Parallel::Spawned => batch.tasks.drain(..).for_each(|spec| self.spawn(spec, running, begin)),
+            Parallel::Joined => batch.tasks.drain(..).for_each(|task| running.joined.push(begin(task))),
+            Parallel::Spawned => batch.tasks.drain(..).for_each(|task| self.spawn(task, running)),
         }
         let cancels = self.bench.graph.inner().siblings == Siblings::Cancel;
         // All that is ready goes back at once; a failure goes back alone, because it may be tried again while others
         // still run.
         while running.count > 0 {
-            let next = match &mut running.spawned {
-                Some((_, results)) => results.recv().await,
-                None => running.joined.next().await,
-            };
-            let Some(ended) = next else { break };
+            let ended = running.next().await;
             self.bench.over(&ended);
             let Ended { id, node, took, outcome } = ended;
             running.count -= 1;
@@ -202,20 +214,12 @@ impl<S: State> LocalDriver<S> {
         if can_spawn { self.parallel } else { Parallel::Joined }
     }
 
-    fn spawn<F>(&self, spec: TaskSpec<S>, running: &mut Running<S, F>, begin: &impl Fn(TaskSpec<S>) -> F)
-    where
-        F: Future<Output = Ended<S>> + Send + 'static,
-    {
-        let (results, _) = running.spawned.get_or_insert_with(mpsc::unbounded_channel);
-        let mut report = Report { id: spec.id, node: spec.node, results: Some(results.clone()) };
-        let task = begin(spec);
-        let task = async move {
-            let ended = task.await;
-            report.send(ended);
-        };
+    fn spawn<F>(&self, task: Task<S>, running: &mut Running<S, F>) {
+        let report = Report::new(&task, running.spawned.clone());
+        let work = execute_owned(self.bench.clone(), task, |ended| report.send(ended));
         match &self.bench.seams.spawn {
-            None => running.handles.0.push(tokio::spawn(task)),
-            Some(spawn) => spawn.spawn(Box::pin(task)),
+            None => running.handles.0.push(tokio::spawn(work)),
+            Some(spawn) => spawn.spawn(Box::pin(work)),
         }
     }
 
@@ -256,32 +260,20 @@ impl<S: State> LocalDriver<S> {
     }
 }
 
+/// Tells readers what the machine has done since they last heard of it.
+async fn tell<S: State>(hub: &Hub<S>, machine: &Machine<S>, step: u64, merged: bool, stepped: bool) {
+    if merged && hub.asks(Mode::State) {
+        let state = Some(Snap::shared(machine.snapshot().clone()));
+        hub.send(Origin::step(step), EventKind::InputMerged { next: machine.pending(), state }).await;
+    }
+    if stepped {
+        let state = hub.asks(Mode::State).then(|| Snap::shared(machine.snapshot().clone()));
+        let next = machine.pending();
+        hub.send(Origin::step(step), EventKind::StepFinished { next, state }).await;
+    }
+}
+
 fn millis(time: SystemTime) -> u64 {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
-}
-
-/// Hands over the outcome of a spawned task, also when the task is dropped before it has one.
-struct Report<S: State> {
-    id: TaskId,
-    node: NodeIx,
-    results: Option<mpsc::UnboundedSender<Ended<S>>>,
-}
-
-impl<S: State> Report<S> {
-    fn send(&mut self, ended: Ended<S>) {
-        if let Some(results) = self.results.take() {
-            // Nobody listens any more when the turn was dropped.
-            let _ = results.send(ended);
-        }
-    }
-}
-
-impl<S: State> Drop for Report<S> {
-    fn drop(&mut self) {
-        if self.results.is_some() {
-            let outcome = TaskOutcome::Failed(Failure::fatal("the task was dropped before it finished".into()));
-            self.send(Ended { id: self.id, node: self.node, took: Duration::ZERO, outcome });
-        }
-    }
 }

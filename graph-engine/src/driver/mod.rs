@@ -6,6 +6,7 @@ mod execute;
 mod gate;
 mod guard;
 mod hub;
+mod inbox;
 mod live;
 mod local;
 mod metrics;

@@ -7,11 +7,11 @@ use tracing::Span;
 use tracing::field::Empty;
 
 use crate::graph::Graph;
-use crate::machine::{TaskOutcome, TaskSpec};
+use crate::machine::TaskOutcome;
 use crate::name::Name;
 use crate::run_error::TurnError;
 use crate::state::State;
-use crate::task::NodeKind;
+use crate::task::{NodeKind, Task};
 
 /// Which spans a turn makes.
 #[derive(Clone, Copy, Debug)]
@@ -73,9 +73,9 @@ impl Spans {
     }
 
     /// The span of an attempt, within that of its super-step.
-    pub(crate) fn attempt<S: State>(self, graph: &Graph<S>, parent: &Span, spec: &TaskSpec<S>) -> Span {
-        let vertex = graph.inner().at(spec.node);
-        let node = graph.inner().name_of(spec.node).as_str();
+    pub(crate) fn attempt<S: State>(self, graph: &Graph<S>, parent: &Span, task: &Task<S>) -> Span {
+        let vertex = graph.inner().at(task.node);
+        let node = graph.inner().name_of(task.node).as_str();
         if vertex.info.kind == NodeKind::Agent {
             return tracing::info_span!(
                 target: "graph_engine",
@@ -85,9 +85,9 @@ impl Spans {
                 gen_ai.operation.name = "invoke_agent",
                 gen_ai.agent.name = node,
                 graph.node = node,
-                graph.step = spec.id.step,
-                graph.rank = spec.id.rank,
-                graph.attempt = spec.attempt,
+                graph.step = task.id.step,
+                graph.rank = task.id.rank,
+                graph.attempt = task.attempt,
                 graph.route = Empty,
                 graph.outcome = Empty,
                 "error.type" = Empty,
@@ -100,9 +100,9 @@ impl Spans {
             "graph.task",
             otel.name = %format_args!("graph.task {node}"),
             graph.node = node,
-            graph.step = spec.id.step,
-            graph.rank = spec.id.rank,
-            graph.attempt = spec.attempt,
+            graph.step = task.id.step,
+            graph.rank = task.id.rank,
+            graph.attempt = task.attempt,
             graph.route = Empty,
             graph.outcome = Empty,
             "error.type" = Empty,

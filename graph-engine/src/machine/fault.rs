@@ -6,7 +6,16 @@ use crate::state::State;
 use crate::task::{Goto, NodeIx, Outcome, Rare};
 
 /// What is wrong with an outcome that the node thinks is fine.
+#[inline]
 pub(crate) fn fault<S: State>(graph: &Inner<S>, state: &S, node: NodeIx, outcome: &Outcome<S>) -> Option<String> {
+    // Most nodes declare no fields and leave by what is declared.
+    if graph.at(node).info.writes.is_none() && matches!(outcome.goto, Goto::Declared) {
+        return None;
+    }
+    declared_fault(graph, state, node, outcome)
+}
+
+fn declared_fault<S: State>(graph: &Inner<S>, state: &S, node: NodeIx, outcome: &Outcome<S>) -> Option<String> {
     let vertex = graph.at(node);
     if let Some(allowed) = vertex.info.writes {
         let beyond = state.written(&outcome.update).without(allowed);

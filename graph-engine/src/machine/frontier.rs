@@ -34,9 +34,39 @@ impl<S: State> Slot<S> {
         Self { sent: true, payload, ..Self::plain(node) }
     }
 
+    /// Nothing of the task runs any more.
+    pub(super) fn settle(&mut self, outcome: TaskOutcome<S>) {
+        self.running = false;
+        self.done = Some(outcome);
+    }
+
     /// A waiting plain task that is nothing but its node's name.
     pub(super) fn is_bare(&self) -> bool {
         !self.sent && self.done.is_none() && self.extra.is_none() && self.payload.is_none() && self.stays == 0
+    }
+}
+
+/// Whether there is a task of each kind.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Survey {
+    /// An attempt of it is being made.
+    pub(super) running: bool,
+    /// Nothing came back from it for good.
+    pub(super) waiting: bool,
+    pub(super) finished: bool,
+    pub(super) cancelled: bool,
+    pub(super) failed: bool,
+}
+
+impl Survey {
+    /// Every task has finished: the super-step can be merged.
+    pub(super) fn is_complete(self) -> bool {
+        !self.waiting && !self.cancelled && !self.failed
+    }
+
+    /// Nothing of the super-step was done yet.
+    pub(super) fn is_untouched(self) -> bool {
+        !self.finished && !self.cancelled && !self.failed
     }
 }
 
@@ -87,9 +117,19 @@ impl<S: State> Frontier<S> {
         }
     }
 
-    /// Whether nothing of the super-step at hand was done yet.
-    pub(super) fn is_untouched(&self) -> bool {
-        self.slots.iter().all(|slot| slot.done.is_none())
+    /// What has become of the tasks of the super-step at hand, in one pass.
+    pub(super) fn survey(&self) -> Survey {
+        let mut survey = Survey::default();
+        for slot in &self.slots {
+            survey.running |= slot.running;
+            match &slot.done {
+                None => survey.waiting = true,
+                Some(TaskOutcome::Done(_) | TaskOutcome::Cached(_)) => survey.finished = true,
+                Some(TaskOutcome::Cancelled { .. }) => survey.cancelled = true,
+                Some(TaskOutcome::Failed(_)) => survey.failed = true,
+            }
+        }
+        survey
     }
 
     pub(crate) fn is_unfinished(&self) -> bool {

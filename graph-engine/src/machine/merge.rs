@@ -1,14 +1,17 @@
 //! Conflicts, and the application of updates in task order.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr;
 use std::sync::Arc;
 
 use super::Machine;
 use super::outcome::TaskOutcome;
 use crate::error::BoxError;
 use crate::panic::panic_text;
+use crate::report::RunReport;
 use crate::run_error::RunError;
 use crate::state::{FieldSet, State};
+use crate::task::Shared;
 
 impl<S: State> Machine<S> {
     /// Two tasks wrote one single-writer field, or wrote beside an overwrite. The results of all tasks that did are
@@ -51,14 +54,12 @@ impl<S: State> Machine<S> {
     /// Reducers into new values, then moves that can't fail. The slots keep empty updates, so that after a failed
     /// router only the routing is left to do.
     pub(super) fn merge(&mut self) -> Result<(), RunError> {
-        let mut slots = std::mem::take(&mut self.frontier.slots);
-        let updates = slots.iter_mut().filter_map(|slot| match &mut slot.done {
+        let updates = self.frontier.slots.iter_mut().filter_map(|slot| match &mut slot.done {
             Some(TaskOutcome::Done(outcome)) => Some(&mut outcome.update),
             _ => None,
         });
-        let merged = self.apply(updates);
-        self.frontier.slots = slots;
-        merged.map_err(|cause| RunError::Merge { thread: self.thread(), step: self.step, cause })
+        let merged = apply(state_mut(&mut self.shared, &mut self.report), updates);
+        self.note_writes(merged).map_err(|cause| RunError::Merge { thread: self.thread(), step: self.step, cause })
     }
 
     /// Asks what the graph asks of the input of a turn.
@@ -73,50 +74,63 @@ impl<S: State> Machine<S> {
     /// The input of a turn passes through the same rules.
     pub(super) fn merge_input(&mut self, mut input: S::Update) -> Result<(), RunError> {
         self.state_mut().reset_transient();
-        self.apply(std::iter::once(&mut input)).map_err(|cause| RunError::Input { thread: self.thread(), cause })
+        let merged = apply(self.state_mut(), std::iter::once(&mut input));
+        self.note_writes(merged).map_err(|cause| RunError::Input { thread: self.thread(), cause })
     }
 
-    fn apply<'u>(&mut self, updates: impl Iterator<Item = &'u mut S::Update>) -> Result<(), BoxError> {
-        // Reducers and `Append` may be the user's: a panic in one must not leave the process.
-        let state = self.state_mut();
-        let merged = catch_unwind(AssertUnwindSafe(|| {
-            let (mut written, mut whole) = (FieldSet::EMPTY, FieldSet::EMPTY);
-            let mut staged = S::Staged::default();
-            let mut ready = Vec::new();
-            // One update is the frequent case and needs no list.
-            let mut first: Option<&mut S::Update> = None;
-            for update in updates {
-                written.insert(state.written(update));
-                whole.insert(state.overwritten(update));
-                state.stage(&mut staged, update).map_err(BoxError::from)?;
-                match &first {
-                    None => first = Some(update),
-                    Some(_) => ready.push(update),
-                }
-            }
-            for update in first.into_iter().chain(ready) {
-                state.apply(std::mem::take(update));
-            }
-            state.settle(staged);
-            Ok((written, whole))
-        }));
-        match merged {
-            Ok(Ok((written, whole))) => {
-                self.dirty.insert(written);
-                self.whole.insert(whole);
-                Ok(())
-            }
-            Ok(Err(error)) => Err(error),
-            Err(panic) => Err(format!("a reducer panicked: {}", panic_text(&*panic)).into()),
-        }
+    /// What was written must be in the next commit.
+    fn note_writes(&mut self, merged: Result<Writes, BoxError>) -> Result<(), BoxError> {
+        let Writes { fields, whole } = merged?;
+        self.dirty.insert(fields);
+        self.whole.insert(whole);
+        Ok(())
     }
 
-    /// Every task of the step is over and has dropped its snapshot, so the state mostly has one owner here. Whoever
-    /// still keeps one costs a copy and sees the old state.
     pub(super) fn state_mut(&mut self) -> &mut S {
-        if Arc::get_mut(&mut self.shared).is_none() {
-            self.report.copies += 1;
-        }
-        &mut Arc::make_mut(&mut self.shared).state
+        state_mut(&mut self.shared, &mut self.report)
     }
+}
+
+/// Every task of the step is over and has dropped its snapshot, so the state mostly has one owner here. Whoever still
+/// keeps one costs a copy and sees the old state.
+fn state_mut<'s, S: State>(shared: &'s mut Arc<Shared<S>>, report: &mut RunReport) -> &'s mut S {
+    let before = Arc::as_ptr(shared);
+    let shared = Arc::make_mut(shared);
+    // Asking the count first would cost as much as the rest.
+    if !ptr::eq(before, shared) {
+        report.copies += 1;
+    }
+    &mut shared.state
+}
+
+/// The fields that updates wrote, and those that must be stored whole.
+struct Writes {
+    fields: FieldSet,
+    whole: FieldSet,
+}
+
+fn apply<'u, S: State>(state: &mut S, updates: impl Iterator<Item = &'u mut S::Update>) -> Result<Writes, BoxError> {
+    // Reducers and `Append` may be the user's: a panic in one must not leave the process.
+    let merged = catch_unwind(AssertUnwindSafe(|| {
+        let mut writes = Writes { fields: FieldSet::EMPTY, whole: FieldSet::EMPTY };
+        let mut staged = S::Staged::default();
+        let mut ready = Vec::new();
+        // One update is the frequent case and needs no list.
+        let mut first: Option<&mut S::Update> = None;
+        for update in updates {
+            writes.fields.insert(state.written(update));
+            writes.whole.insert(state.overwritten(update));
+            state.stage(&mut staged, update).map_err(BoxError::from)?;
+            match &first {
+                None => first = Some(update),
+                Some(_) => ready.push(update),
+            }
+        }
+        for update in first.into_iter().chain(ready) {
+            state.apply(std::mem::take(update));
+        }
+        state.settle(staged);
+        Ok(writes)
+    }));
+    merged.unwrap_or_else(|panic| Err(format!("a reducer panicked: {}", panic_text(&*panic)).into()))
 }

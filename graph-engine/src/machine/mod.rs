@@ -36,7 +36,7 @@ use crate::report::RunReport;
 use crate::run_error::{RunError, TaskFailure, TaskRef};
 use crate::state::{FieldSet, State};
 use crate::store::{Commit, Tags};
-use crate::task::{Extra, NodeIx, Outcome, Payload, Shared, TurnContext};
+use crate::task::{Outcome, Shared, Task, TurnContext};
 use crate::task_id::TaskId;
 use frontier::{Frontier, Slot};
 
@@ -70,7 +70,8 @@ pub(crate) enum Start<S: State> {
 
 /// Goes out with tasks and comes back with outcomes, in any order.
 pub(crate) struct Batch<S: State> {
-    pub(crate) tasks: Vec<TaskSpec<S>>,
+    /// One attempt each. A task owns one reference to the snapshot.
+    pub(crate) tasks: Vec<Task<S>>,
     pub(crate) outcomes: Vec<(TaskId, TaskOutcome<S>)>,
     /// What still runs is to be stopped, because a sibling has failed.
     pub(crate) stop: bool,
@@ -80,21 +81,6 @@ impl<S: State> Default for Batch<S> {
     fn default() -> Self {
         Self { tasks: Vec::new(), outcomes: Vec::new(), stop: false }
     }
-}
-
-/// One attempt to be made. It owns one reference to the snapshot.
-pub(crate) struct TaskSpec<S> {
-    pub(crate) id: TaskId,
-    pub(crate) node: NodeIx,
-    pub(crate) attempt: u32,
-    /// The checkpoint that made the frontier; zero without a store.
-    pub(crate) origin: CheckpointId,
-    /// How long to wait before it, after a failure.
-    pub(crate) wait: Duration,
-    pub(crate) remaining_steps: u64,
-    pub(crate) payload: Option<Payload>,
-    pub(crate) extra: Option<Arc<Extra>>,
-    pub(crate) shared: Arc<Shared<S>>,
 }
 
 /// Why the machine stopped.
@@ -291,25 +277,17 @@ impl<S: State> Machine<S> {
         if let Some(error) = self.frontier.stop_with.take() {
             return fail(*error);
         }
-        let (mut waiting, mut cancelled, mut failed) = (false, false, false);
-        for slot in &self.frontier.slots {
-            match &slot.done {
-                None => waiting = true,
-                Some(TaskOutcome::Done(_) | TaskOutcome::Cached(_)) => {}
-                Some(TaskOutcome::Cancelled { .. }) => cancelled = true,
-                Some(TaskOutcome::Failed(_)) => failed = true,
-            }
-        }
+        let survey = self.frontier.survey();
         // A failure beats a cancellation: the caller must learn of it.
-        if failed {
+        if survey.failed {
             let failures = self.failures();
             return fail(RunError::Step { thread: self.thread(), step: self.step, failures });
         }
-        if cancelled {
+        if survey.cancelled {
             return stop(Stopped::Cancelled);
         }
-        if waiting {
-            return if self.draining && self.frontier.is_untouched() { stop(Stopped::Drained) } else { self.run() };
+        if survey.waiting {
+            return if self.draining && survey.is_untouched() { stop(Stopped::Drained) } else { self.run() };
         }
         if self.frontier.slots.is_empty() {
             return stop(Stopped::Done);
@@ -338,10 +316,10 @@ impl<S: State> Machine<S> {
         Ask::Run(batch)
     }
 
-    fn task(&mut self, rank: usize, wait: Duration) -> TaskSpec<S> {
+    fn task(&mut self, rank: usize, wait: Duration) -> Task<S> {
         let slot = &mut self.frontier.slots[rank];
         slot.running = true;
-        TaskSpec {
+        Task {
             id: TaskId { step: self.step, rank: rank_of(rank) },
             node: slot.node,
             attempt: slot.attempt,
@@ -351,34 +329,37 @@ impl<S: State> Machine<S> {
             payload: slot.payload.clone(),
             extra: slot.extra.clone(),
             shared: self.shared.clone(),
+            emitted: None,
+            pulse: None,
         }
     }
 
     /// Places outcomes by rank, whatever order they come in; failed attempts that may be tried again go out anew.
     fn ran(&mut self, mut batch: Box<Batch<S>>) -> Ask<S> {
-        let mut outcomes = std::mem::take(&mut batch.outcomes);
         let stopped = self.stopping;
+        let Batch { tasks, outcomes, .. } = &mut *batch;
         for (id, outcome) in outcomes.drain(..) {
             if let Some(retry) = self.place(id, outcome) {
-                batch.tasks.push(retry);
+                tasks.push(retry);
             }
         }
-        batch.outcomes = outcomes;
         batch.stop = self.stopping && !stopped;
-        if !batch.tasks.is_empty() || self.frontier.slots.iter().any(|slot| slot.running) {
+        let survey = self.frontier.survey();
+        if !batch.tasks.is_empty() || survey.running {
             return Ask::Run(batch);
         }
         self.batch = Some(batch);
+        if survey.is_complete() {
+            return self.finish_step();
+        }
         self.warn_of_transient_writes();
-        let complete = self.frontier.slots.iter().all(|slot| matches!(slot.done, Some(TaskOutcome::Done(_))));
-        if complete { self.advance() } else { self.commit() }
+        self.commit()
     }
 
     /// A step that isn't complete is stored as pending, and transient fields never are.
     fn warn_of_transient_writes(&mut self) {
-        let complete = self.frontier.slots.iter().all(|slot| matches!(slot.done, Some(TaskOutcome::Done(_))));
         let transient = self.graph.inner().transient;
-        if complete || transient.is_empty() || !self.options.durable {
+        if transient.is_empty() || !self.options.durable {
             return;
         }
         let state = &self.shared.state;

@@ -2,71 +2,77 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use super::Machine;
 use super::fault::fault;
 use super::outcome::{Failure, TaskOutcome};
-use super::{Machine, TaskSpec};
 use crate::error::{FaultKind, NodeError};
 use crate::node::Siblings;
 use crate::panic::panic_text;
 use crate::state::State;
-use crate::task::{FailedTask, Goto, Hop, NodeIx, Outcome, Payload, Rare, Target};
+use crate::task::{FailedTask, Goto, Hop, NodeIx, Outcome, Payload, Rare, Target, Task};
 use crate::task_id::TaskId;
 
 impl<S: State> Machine<S> {
     /// Puts the outcome into its slot. A failed attempt that may be made again is returned instead.
-    pub(super) fn place(&mut self, id: TaskId, mut outcome: TaskOutcome<S>) -> Option<TaskSpec<S>> {
-        let rank = id.rank as usize;
-        outcome = match outcome {
-            TaskOutcome::Cached(done) => {
-                self.report.cached += 1;
-                TaskOutcome::Done(done)
-            }
-            TaskOutcome::Cancelled { started: false } => outcome,
-            _ => {
-                self.report.attempts += 1;
-                outcome
-            }
-        };
-        if rank >= self.frontier.slots.len() {
-            return None;
+    pub(super) fn place(&mut self, id: TaskId, outcome: TaskOutcome<S>) -> Option<Task<S>> {
+        match &outcome {
+            TaskOutcome::Cached(_) => self.report.cached += 1,
+            TaskOutcome::Cancelled { started: false } => {}
+            _ => self.report.attempts += 1,
         }
-        if let TaskOutcome::Done(done) = &outcome
-            && let Some(why) = fault(self.graph.inner(), &self.shared.state, self.frontier.slots[rank].node, done)
-        {
-            outcome = TaskOutcome::Failed(Failure::fatal(why));
-        }
-        if let TaskOutcome::Failed(failure) = &mut outcome {
-            let (node, attempt) = (self.frontier.slots[rank].node, self.frontier.slots[rank].attempt);
-            let graph = self.graph.clone();
-            let vertex = graph.inner().at(node);
-            if let Some(trace) = &mut self.frontier.trace {
-                trace.fail(node);
-            }
-            if let (Some(retry), Some(error), false) = (&vertex.policy.retry, &failure.error, self.stopping) {
-                // The predicate is the user's: a panic in it is a failure of the task, not of the process.
-                match catch_unwind(AssertUnwindSafe(|| retry.for_failure(error))) {
-                    Ok(Some(retry)) if attempt < retry.attempts() => {
-                        let wait = retry.wait(attempt, self.spread(id, attempt));
-                        self.frontier.slots[rank].attempt += 1;
-                        return Some(self.task(rank, wait));
+        let slot = self.frontier.slots.get_mut(id.rank as usize)?;
+        let failure = match outcome {
+            TaskOutcome::Done(done) | TaskOutcome::Cached(done) => {
+                match fault(self.graph.inner(), &self.shared.state, slot.node, &done) {
+                    None => {
+                        slot.settle(TaskOutcome::Done(done));
+                        return None;
                     }
-                    Ok(_) => {}
-                    Err(panic) => {
-                        let text = format!("{error}; and its retry predicate panicked: {}", panic_text(&*panic));
-                        *failure = Failure::new(NodeError::new(FaultKind::Panicked, text.into()));
-                    }
+                    Some(why) => Failure::fatal(why),
                 }
             }
-            failure.settle();
-            match vertex.on_error {
-                Some(handler) => outcome = TaskOutcome::Done(self.rescue(id, failure, handler)),
-                None if graph.inner().siblings == Siblings::Cancel => self.stopping = true,
-                None => {}
+            TaskOutcome::Failed(failure) => failure,
+            TaskOutcome::Cancelled { .. } => {
+                slot.settle(outcome);
+                return None;
+            }
+        };
+        self.place_failure(id, failure)
+    }
+
+    #[cold]
+    fn place_failure(&mut self, id: TaskId, mut failure: Box<Failure>) -> Option<Task<S>> {
+        let rank = id.rank as usize;
+        let (node, attempt) = (self.frontier.slots[rank].node, self.frontier.slots[rank].attempt);
+        let graph = self.graph.clone();
+        let vertex = graph.inner().at(node);
+        if let Some(trace) = &mut self.frontier.trace {
+            trace.fail(node);
+        }
+        if let (Some(retry), Some(error), false) = (&vertex.policy.retry, &failure.error, self.stopping) {
+            // The predicate is the user's: a panic in it is a failure of the task, not of the process.
+            match catch_unwind(AssertUnwindSafe(|| retry.for_failure(error))) {
+                Ok(Some(retry)) if attempt < retry.attempts() => {
+                    let wait = retry.wait(attempt, self.spread(id, attempt));
+                    self.frontier.slots[rank].attempt += 1;
+                    return Some(self.task(rank, wait));
+                }
+                Ok(_) => {}
+                Err(panic) => {
+                    let text = format!("{error}; and its retry predicate panicked: {}", panic_text(&*panic));
+                    failure = Failure::new(NodeError::new(FaultKind::Panicked, text.into()));
+                }
             }
         }
-        let slot = &mut self.frontier.slots[rank];
-        slot.running = false;
-        slot.done = Some(outcome);
+        failure.settle();
+        let outcome = match vertex.on_error {
+            Some(handler) => TaskOutcome::Done(self.rescue(id, &failure, handler)),
+            None => {
+                self.stopping |= graph.inner().siblings == Siblings::Cancel;
+                TaskOutcome::Failed(failure)
+            }
+        };
+        self.frontier.slots[rank].settle(outcome);
         None
     }
 

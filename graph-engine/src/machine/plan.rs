@@ -192,6 +192,7 @@ impl<S: State> Frontier<S> {
     }
 
     /// A plain target; several of one node become one task. The end schedules nothing.
+    #[inline]
     fn schedule(&mut self, graph: &Inner<S>, origin: Origin, target: Option<NodeIx>, kind: EdgeKind) {
         self.note(origin, target, kind);
         let Some(node) = target else { return };
@@ -199,6 +200,7 @@ impl<S: State> Frontier<S> {
         self.schedule_task(graph, node);
     }
 
+    #[inline]
     fn note(&mut self, origin: Origin, to: Option<NodeIx>, kind: EdgeKind) {
         if let Some(trace) = &mut self.trace {
             trace.take(origin.node, to, kind);
@@ -227,6 +229,7 @@ impl<S: State> Frontier<S> {
     }
 
     /// Entering a cluster from outside begins a new count of stays.
+    #[inline]
     fn enter_clusters(&mut self, graph: &Inner<S>, origin: Origin, node: NodeIx) {
         let mut around = graph.at(node).cluster;
         while let Some(cluster) = around {
@@ -238,6 +241,7 @@ impl<S: State> Frontier<S> {
         }
     }
 
+    #[inline]
     fn form_frontier(&mut self) {
         if self.plain.is_empty() && self.sends.is_empty() {
             // Nothing else would run: what was deferred runs now.

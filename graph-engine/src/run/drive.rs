@@ -113,6 +113,7 @@ impl<S: State> Turn<S> {
             store: store.map(|store| (store, place)),
             parallel: self.runner.parallel_mode(),
             drain: self.drain,
+            watched: bench.metrics.is_some() || spans.on,
             stays: 0,
             in_step: false,
             node_time: vec![Duration::ZERO; bench.graph.inner().names.len()],

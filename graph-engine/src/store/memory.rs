@@ -128,7 +128,8 @@ impl Rows {
             let why = format!("the head is {}, the commit follows {}", show(head), show(commit.parent));
             return Err(StoreError::conflict(thread, why));
         }
-        let parent_row = commit.parent.and_then(|id| self.find(id));
+        // A commit mostly follows the head, which needs no look-up.
+        let parent_row = if head == commit.parent { self.head } else { commit.parent.and_then(|id| self.find(id)) };
         if parent_row.is_none() && commit.parent.is_some() {
             return Err(StoreError::conflict(thread, "the parent of the commit is not stored"));
         }

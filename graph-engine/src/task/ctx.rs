@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio_util::sync::CancellationToken;
 
-use super::shared::{Emitted, EmittedKind, Extra, TurnContext};
+use super::shared::{Emitted, EmittedKind, Extra, Sink, TurnContext};
 use super::{NodeIx, Pulse, Task};
 use crate::checkpoint_id::CheckpointId;
 use crate::error::NodeError;
@@ -170,36 +170,33 @@ impl Ctx {
     pub async fn emit(&self, event: impl Serialize + Send) -> Result<(), NodeError> {
         self.heartbeat();
         // What is no JSON fails whether the reader is still there or not.
-        if !self.is_open() {
-            return Ok(());
-        }
+        let Some(sink) = self.open_sink() else { return Ok(()) };
         let value = to_json(event).map_err(|e| NodeError::fatal(format!("the event can't be written as JSON: {e}")))?;
-        self.send(EmittedKind::Custom(value)).await;
+        self.send(&*sink, EmittedKind::Custom(value)).await;
         Ok(())
     }
 
     /// Sends a piece of text that a person sees grow, such as a model's token.
     pub async fn token(&self, text: impl Into<String> + Send) {
         self.heartbeat();
-        if self.is_open() {
-            self.send(EmittedKind::Token(text.into())).await;
+        if let Some(sink) = self.open_sink() {
+            self.send(&*sink, EmittedKind::Token(text.into())).await;
         }
     }
 
-    fn is_open(&self) -> bool {
-        self.turn.sink().is_some_and(|sink| sink.is_open())
+    /// Where events go, if somebody reads or has read.
+    fn open_sink(&self) -> Option<Arc<dyn Sink>> {
+        self.turn.sink().filter(|sink| sink.is_open())
     }
 
-    async fn send(&self, kind: EmittedKind) {
-        if let Some(sink) = self.turn.sink() {
-            // While a slow reader is waited for, the node is not silent of its own accord.
-            let _emitting = self.pulse.as_deref().map(Pulse::emitting);
-            let index = match &self.emitted {
-                Some(emitted) => emitted.fetch_add(1, Ordering::Relaxed),
-                None => sink.late_index(self.id, self.attempt),
-            };
-            sink.emit(Emitted { task: self.id, node: self.node, attempt: self.attempt, index, kind }).await;
-        }
+    async fn send(&self, sink: &dyn Sink, kind: EmittedKind) {
+        // While a slow reader is waited for, the node is not silent of its own accord.
+        let _emitting = self.pulse.as_deref().map(Pulse::emitting);
+        let index = match &self.emitted {
+            Some(emitted) => emitted.fetch_add(1, Ordering::Relaxed),
+            None => sink.late_index(self.id, self.attempt),
+        };
+        sink.emit(Emitted { task: self.id, node: self.node, attempt: self.attempt, index, kind }).await;
     }
 }
 

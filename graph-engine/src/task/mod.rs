@@ -37,6 +37,7 @@ pub(crate) use shared::{Emitted, EmittedKind, Extra, Shared, Sink, TurnContext};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
+use std::time::Duration;
 
 use crate::checkpoint_id::CheckpointId;
 use crate::name::Name;
@@ -62,8 +63,11 @@ pub struct Task<S> {
     pub(crate) id: TaskId,
     pub(crate) node: NodeIx,
     pub(crate) attempt: u32,
+    /// The checkpoint that made the frontier; zero without a store.
     pub(crate) origin: CheckpointId,
     pub(crate) remaining_steps: u64,
+    /// How long the driver waits before this attempt, after a failure.
+    pub(crate) wait: Duration,
     pub(crate) payload: Option<Payload>,
     pub(crate) extra: Option<Arc<Extra>>,
     /// Events of this attempt so far; only there when somebody reads events.

@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use crate::checkpoint_id::CheckpointId;
 use crate::name::Name;
@@ -182,6 +183,7 @@ impl TestCtx {
             attempt: self.attempt,
             origin: CheckpointId::default(),
             remaining_steps: self.remaining_steps,
+            wait: Duration::ZERO,
             payload: None,
             extra,
             emitted: Some(Arc::default()),

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::ctx::feedback_json;
 use crate::checkpoint_id::CheckpointId;
@@ -116,6 +117,7 @@ impl<S: State> NodeOnce<S> {
             attempt: self.attempt,
             origin: CheckpointId::default(),
             remaining_steps: 99,
+            wait: Duration::ZERO,
             payload: self.payload,
             extra: (!self.feedback.is_empty()).then(|| Arc::new(Extra { feedback: self.feedback, timeout: None })),
             emitted: None,

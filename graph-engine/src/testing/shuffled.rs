@@ -206,13 +206,13 @@ impl<S: State> Run<'_, S> {
                 return Act::Crash;
             }
             let at = self.rng.below(batch.tasks.len() as u64);
-            let spec = batch.tasks.swap_remove(usize::try_from(at).unwrap_or(0));
+            let mut task = batch.tasks.swap_remove(usize::try_from(at).unwrap_or(0));
             if self.rng.one_in(self.options.fail_one_in) {
                 self.failures += 1;
                 let failed = TaskOutcome::Failed(Failure::fatal(INJECTED.into()));
-                batch.outcomes.push((spec.id, failed));
+                batch.outcomes.push((task.id, failed));
             } else {
-                let ended = self.bench.timed(spec).await;
+                let ended = self.bench.timed(&mut task).await;
                 batch.outcomes.push((ended.id, ended.outcome));
             }
         }

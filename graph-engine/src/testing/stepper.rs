@@ -97,11 +97,12 @@ impl<S: State> Stepper<S> {
             match self.ask.take() {
                 Some(Ask::Run(mut batch)) => {
                     self.bench.prepare(step, &mut batch);
-                    for spec in std::mem::take(&mut batch.tasks) {
-                        if spec.attempt == 1 {
-                            report.ran.push(self.bench.graph.inner().name_of(spec.node).clone());
+                    for mut task in std::mem::take(&mut batch.tasks) {
+                        if task.attempt == 1 {
+                            report.ran.push(self.bench.graph.inner().name_of(task.node).clone());
                         }
-                        let ended = self.bench.timed(spec).await;
+                        let ended = self.bench.timed(&mut task).await;
+                        drop(task);
                         if let TaskOutcome::Done(outcome) = &ended.outcome {
                             self.note_writes(&mut report, &outcome.update);
                         }

@@ -1,7 +1,7 @@
 //! How a name is shown, and how the shown form is written in each language. No export writes a string without this.
 
 use std::borrow::Cow;
-use std::fmt::{self, Write};
+use std::fmt;
 
 use super::Topology;
 
@@ -26,6 +26,10 @@ impl Topology {
     pub fn visible(name: &str) -> Cow<'_, str> {
         if name.is_empty() {
             return Cow::Borrowed(NOTHING);
+        }
+        // Most names are short and of printable ASCII.
+        if name.len() <= LINE && name.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+            return Cow::Borrowed(name);
         }
         let is_plain = name.chars().all(|c| Shown::of(c) == Shown::AsItIs);
         let has_pair = PAIRS.iter().any(|pair| name.contains(&String::from_iter(pair)));
@@ -137,17 +141,23 @@ pub(super) struct DotText<'a>(pub(super) &'a str);
 
 impl fmt::Display for DotText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for c in Topology::visible(self.0).chars() {
-            match c {
-                '"' => f.write_str("\\\"")?,
-                '\\' => f.write_str("\\\\")?,
-                '\n' => f.write_str("\\n")?,
+        let text = Topology::visible(self.0);
+        // Runs of characters that stand for themselves are written at once.
+        let mut run = 0;
+        for (at, c) in text.char_indices() {
+            let code = match c {
+                '"' => "\\\"",
+                '\\' => "\\\\",
+                '\n' => "\\n",
                 // Graphviz decodes HTML's entities in every label.
-                '&' => f.write_str("&amp;")?,
-                _ => f.write_char(c)?,
-            }
+                '&' => "&amp;",
+                _ => continue,
+            };
+            f.write_str(&text[run..at])?;
+            f.write_str(code)?;
+            run = at + c.len_utf8();
         }
-        Ok(())
+        f.write_str(&text[run..])
     }
 }
 
@@ -160,19 +170,22 @@ pub(super) struct MermaidText<'a>(pub(super) &'a str);
 impl fmt::Display for MermaidText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = Topology::visible(self.0);
-        let mut before = None;
-        let mut chars = text.chars().peekable();
-        while let Some(c) = chars.next() {
-            if c == '\n' {
-                f.write_str("\\n")?;
-            } else if is_harmless(before, c, chars.peek().copied()) {
-                f.write_char(c)?;
-            } else {
-                write!(f, "#{};", u32::from(c))?;
+        // Runs of harmless characters are written at once.
+        let (mut before, mut run) = (None, 0);
+        let mut chars = text.char_indices().peekable();
+        while let Some((at, c)) = chars.next() {
+            let around = (before.replace(c), chars.peek().map(|(_, after)| *after));
+            if c != '\n' && is_harmless(around.0, c, around.1) {
+                continue;
             }
-            before = Some(c);
+            f.write_str(&text[run..at])?;
+            run = at + c.len_utf8();
+            match c {
+                '\n' => f.write_str("\\n")?,
+                _ => write!(f, "#{};", u32::from(c))?,
+            }
         }
-        Ok(())
+        f.write_str(&text[run..])
     }
 }
 

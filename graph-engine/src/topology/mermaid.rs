@@ -137,10 +137,7 @@ impl fmt::Display for Mermaid<'_> {
                 EdgeKind::FanOut => "==>",
                 EdgeKind::Go | EdgeKind::Stay | EdgeKind::Direct | EdgeKind::Finish | EdgeKind::Error => "-.->",
             };
-            let words = line.words.map(|words| MermaidText(words).to_string()).unwrap_or_default();
-            let label = format!("{words}{}", line.used.count());
-            let label = if words.is_empty() { label.trim_start() } else { &label };
-            let (from, to) = (line.from, line.to);
+            let (from, to, label) = (line.from, line.to, label(&line));
             if label.is_empty() {
                 writeln!(f, "  {from} {arrow} {to}")?;
             } else {
@@ -202,6 +199,14 @@ impl fmt::Display for Details {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let details = self.0.details();
         if details.is_empty() { Ok(()) } else { write!(f, r"\n{details}") }
+    }
+}
+
+/// What is written on an edge: its words, and how often it was taken.
+fn label(line: &Line<'_>) -> String {
+    match line.words {
+        None => line.used.count().to_string().trim_start().to_owned(),
+        Some(words) => format!("{}{}", MermaidText(words), line.used.count()),
     }
 }
 

@@ -177,7 +177,9 @@ impl<'a> Plan<'a> {
                 Some(overlay) => overlay.declared(&edge.from, &edge.to, edge.kind),
                 None => Use::Unasked,
             };
-            declared.insert((edge.from.as_str(), edge.to.as_str(), edge.kind));
+            if self.is_walked() {
+                declared.insert((edge.from.as_str(), edge.to.as_str(), edge.kind));
+            }
             let label = edge.label.as_deref().filter(|label| !label.is_empty());
             lines.push(Line { from, to, kind: edge.kind, words: label.or(kind_words(edge.kind)), used });
         }
@@ -236,7 +238,8 @@ pub(super) struct Pad(pub(super) usize);
 
 impl fmt::Display for Pad {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:width$}", "", width = 2 * self.0.min(16))
+        const DEEPEST: &str = "                                ";
+        f.write_str(&DEEPEST[..2 * self.0.min(DEEPEST.len() / 2)])
     }
 }
 

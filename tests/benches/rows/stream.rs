@@ -93,7 +93,8 @@ fn tokens(here: &Here, runner: &Runner<Count>) -> u64 {
 
 /// Up to the first end of a node; the rest of the turn is cancelled.
 fn first_event(here: &Here, runner: &Runner<Count>) {
-    let options = StreamOptions::default().modes([Mode::Updates]);
+    // No further ahead than the reader, as where a reader pulls.
+    let options = StreamOptions::default().modes([Mode::Updates]).buffer(1);
     let found = here.run(async {
         let mut events = runner.thread("t").run(Count::update()).stream_with(options);
         while let Some(event) = events.next().await {
@@ -120,7 +121,7 @@ fn bare_chain(here: &Here, nodes: &[Arc<dyn Bare>]) {
 fn bare_first(here: &Here, nodes: &Arc<[Arc<dyn Bare>]>) {
     let nodes = nodes.clone();
     let first = here.run(async {
-        let (queue, mut items) = mpsc::channel::<u64>(256);
+        let (queue, mut items) = mpsc::channel::<u64>(1);
         let chain = tokio::spawn(async move {
             let mut count = Count::default();
             for (i, node) in (0..).zip(nodes.iter()) {
