@@ -241,8 +241,6 @@ impl<S: State> IntoFuture for Turn<S> {
         let guard = self.cancel.guard();
         let mut turn = Box::pin(self.drive());
         Box::pin(async move {
-            // What has happened before the turn begins counts from its first task on.
-            poll_fn(|cx| Poll::Ready(signals.poll(cx))).await;
             // The time begins when the turn does.
             signals.deadline = deadline.map(|(clock, after)| clock.sleep(after));
             let mut began = false;
