@@ -84,9 +84,11 @@
 //! ```
 
 pub mod assemble;
+pub mod flow;
 pub mod gate;
 pub mod message;
 pub mod model;
 mod panics;
+pub mod prompt;
 pub mod stage;
 pub mod tool;

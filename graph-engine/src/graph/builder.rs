@@ -13,7 +13,7 @@ use crate::name::Name;
 use crate::node::{IntoNode, NodeDefaults, NodeSpec, Siblings};
 use crate::spec::GraphSpec;
 use crate::state::{FieldSet, Fields, State};
-use crate::task::{IntoNext, NamedMoves, Route, RouteSpec};
+use crate::task::{IntoNamedNext, IntoNext, NamedMoves, Route, RouteSpec};
 
 use super::Graph;
 
@@ -159,6 +159,45 @@ impl<S: State> Builder<S> {
         choose: impl Fn(&S) -> N + Send + Sync + 'static,
     ) -> Self {
         self.router(from.into(), reads.into().set(), choose)
+    }
+
+    /// Like [`route`](Self::route), for nodes whose names are known only when the graph is built: the router names one
+    /// or several of `targets`. Naming another one fails the turn.
+    ///
+    /// ```
+    /// use graph_engine::{Graph, START, State};
+    ///
+    /// #[derive(State, Clone, Default)]
+    /// struct Trip {
+    ///     stage: String,
+    /// }
+    ///
+    /// async fn talk() {}
+    ///
+    /// let stages = ["explore".to_owned(), "present".to_owned()];
+    /// let mut builder = Graph::<Trip>::builder("trip").route_named(START, &stages, |trip: &Trip| trip.stage.clone());
+    /// for stage in &stages {
+    ///     builder = builder.node(stage.as_str(), talk);
+    /// }
+    /// assert_eq!(builder.compile()?.topology().edges.len(), 2);
+    /// # Ok::<(), graph_engine::CompileError>(())
+    /// ```
+    pub fn route_named<T: AsRef<str>, N: IntoNamedNext>(
+        mut self,
+        from: impl Into<Name>,
+        targets: impl IntoIterator<Item = T>,
+        choose: impl Fn(&S) -> N + Send + Sync + 'static,
+    ) -> Self {
+        let targets = targets.into_iter().map(|name| Name::from(name.as_ref())).collect();
+        let named = NamedMoves { targets, ..NamedMoves::default() };
+        let declared = named.clone();
+        let choose: RouterFn<S> = Box::new(move |state| declared.check(choose(state).into_named_next()?));
+        self.routers.push(RouterDraft {
+            from: from.into(),
+            moves: RouterMoves { named, ..RouterMoves::default() },
+            choose,
+        });
+        self
     }
 
     fn router<N: IntoNext>(

@@ -51,6 +51,12 @@ impl<S: State> NodeSpec<S> {
         &self.info
     }
 
+    /// The node with its layers and without its policies, for a node that runs another one inside of its own task.
+    #[must_use]
+    pub fn node(&self) -> &Arc<dyn Node<S>> {
+        &self.node
+    }
+
     /// The node's policies.
     #[must_use]
     pub fn policy(&self) -> &Policy<S> {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use graph_engine::{Name, Need, Node, NodeError, NodeInfo, NodeKind, Outcome, State, Task, async_trait};
+use graph_engine::{BoxError, Name, Need, Node, NodeError, NodeInfo, NodeKind, Outcome, State, Task, async_trait};
 use tokio::time::{Instant, timeout};
 
 use super::correction::Told;
@@ -14,7 +14,7 @@ use crate::message::check_history;
 use crate::model::{ChatModel, Request};
 use crate::tool::{ToolBox, ToolBoxError};
 
-type Prompt<S> = Arc<dyn Fn(&S) -> String + Send + Sync>;
+type Prompt<S> = Arc<dyn Fn(&S) -> Result<String, BoxError> + Send + Sync>;
 type Configure<S> = Arc<dyn Fn(&S, Request) -> Request + Send + Sync>;
 
 /// Asks a model once, with the prompt, the history and the tools of its stage, and writes what comes back into the
@@ -101,7 +101,17 @@ impl<S: State> AgentNode<S> {
     /// Makes the system text before every model call. It stands in front of the history and isn't kept. It must be a
     /// pure function of the state, so that every attempt of a round says the same.
     pub fn prompt(mut self, prompt: impl Fn(&S) -> String + Send + Sync + 'static) -> Self {
-        self.prompt = Some(Arc::new(prompt));
+        self.prompt = Some(Arc::new(move |state| Ok(prompt(state))));
+        self
+    }
+
+    /// Like [`prompt`](Self::prompt) for a text that may fail to be made, such as one of a
+    /// [`Template`](crate::prompt::Template). A failure is [`StageError::Prompt`], before any model is asked.
+    pub fn try_prompt<E: Into<BoxError>>(
+        mut self,
+        prompt: impl Fn(&S) -> Result<String, E> + Send + Sync + 'static,
+    ) -> Self {
+        self.prompt = Some(Arc::new(move |state| prompt(state).map_err(Into::into)));
         self
     }
 
@@ -223,14 +233,15 @@ impl<S: State> AgentNode<S> {
         }
     }
 
-    fn request_of(&self, state: &S, tools: &ToolBox<S>, told: &Told) -> Request {
-        let prompt = self.prompt.as_ref().map(|prompt| prompt(state));
+    fn request_of(&self, state: &S, tools: &ToolBox<S>, told: &Told) -> Result<Request, StageError> {
+        let prompt = self.prompt.as_ref().map(|prompt| prompt(state)).transpose();
+        let prompt = prompt.map_err(|reason| StageError::Prompt { stage: self.stage.clone(), reason })?;
         let base = request::base(prompt, self.seat.history.get(state), tools.specs());
         let base = match &self.configure {
             Some(configure) => configure(state, base),
             None => base,
         };
-        request::next(base, told, &self.stage, self.seat.draft.get(state).as_ref())
+        Ok(request::next(base, told, &self.stage, self.seat.draft.get(state).as_ref()))
     }
 
     /// The book without what earlier turns left open, if they did.
@@ -272,8 +283,9 @@ impl<S: State> Node<S> for AgentNode<S> {
 
         let swept = if told.correction.is_some() { None } else { self.swept(state) };
         let limit = self.limit(swept.as_ref().unwrap_or(self.seat.book.get(state)));
+        let request = self.request_of(state, tools, &told).map_err(StageError::fatal)?;
         let start = Instant::now();
-        let call = model.complete(self.request_of(state, tools, &told));
+        let call = model.complete(request);
         let called = match limit {
             None => Some(call.await),
             Some(limit) => timeout(limit, call).await.ok(),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use graph_engine::{Name, NodeError};
+use graph_engine::{BoxError, Name, NodeError};
 
 use crate::gate::{Code, GateError, GateFailure, GateLedger, attempts};
 use crate::message::HistoryError;
@@ -164,6 +164,15 @@ pub enum StageError {
         stage: Name,
         /// The models, or the types of those that are resources.
         models: Vec<String>,
+    },
+    /// The prompt can't be made.
+    #[error("stage `{stage}`: the prompt can't be made: {reason}")]
+    Prompt {
+        /// The stage.
+        stage: Name,
+        /// Why.
+        #[source]
+        reason: BoxError,
     },
     /// Nobody provides the model.
     #[error(
