@@ -29,3 +29,8 @@ pub struct WatchingGuide;
 #[doc = include_str!("../../docs/guide/diagrams.md")]
 #[derive(Debug)]
 pub struct DiagramsGuide;
+
+/// The page about stages.
+#[doc = include_str!("../../docs/stages.md")]
+#[derive(Debug)]
+pub struct StagesPage;

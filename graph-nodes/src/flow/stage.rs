@@ -65,7 +65,7 @@ pub struct Stage<S: State> {
 
 pub(super) enum Kind<S: State> {
     Model(Box<ModelStage<S>>),
-    Logic(NodeSpec<S>),
+    Logic(Box<NodeSpec<S>>),
     End(Arc<dyn Fn(&S) -> String + Send + Sync>),
 }
 
@@ -76,7 +76,7 @@ pub(super) struct ModelStage<S: State> {
     pub(super) prompt: Option<Prompt<S>>,
     pub(super) model: Option<String>,
     pub(super) parameters: Map<String, Value>,
-    pub(super) request: Option<Arc<dyn Fn(&S, Request) -> Request + Send + Sync>>,
+    pub(super) request: Option<Configure<S>>,
     pub(super) tools: Vec<String>,
     pub(super) leads_to: Vec<Name>,
     pub(super) policy: Option<GatePolicy>,
@@ -91,7 +91,12 @@ pub(super) struct ModelStage<S: State> {
     pub(super) run: Vec<Change<ToolsNode<S>>>,
 }
 
-pub(super) type Prompt<S> = Result<Arc<dyn Fn(&S) -> Result<String, BoxError> + Send + Sync>, TemplateError>;
+type MakePrompt<S> = Arc<dyn Fn(&S) -> Result<String, BoxError> + Send + Sync>;
+
+/// How the prompt is made, or why its template can't be used.
+pub(super) type Prompt<S> = Result<MakePrompt<S>, TemplateError>;
+
+pub(super) type Configure<S> = Arc<dyn Fn(&S, Request) -> Request + Send + Sync>;
 
 impl<S: State> Default for ModelStage<S> {
     fn default() -> Self {
@@ -124,7 +129,7 @@ impl<S: State> Stage<S> {
 
     /// A stage without a model: this node runs, and says where to go on. Going to the stage itself fails the turn.
     pub fn logic<M>(name: impl Into<Name>, node: impl IntoNode<S, M>) -> Self {
-        Self::of(name, Kind::Logic(node.into_node()))
+        Self::of(name, Kind::Logic(Box::new(node.into_node())))
     }
 
     /// The last stage: it finishes the thread with this text, which also enters the history.
@@ -183,10 +188,10 @@ impl<S: State> Stage<S> {
     ) -> Self {
         let template = Template::new(source);
         self.told("prompt", |stage| {
-            stage.prompt =
-                Some(template.map(|template| -> Arc<dyn Fn(&S) -> Result<String, BoxError> + Send + Sync> {
-                    Arc::new(move |state| Ok(template.render(values(state))?))
-                }));
+            stage.prompt = Some(
+                template
+                    .map(|template| -> MakePrompt<S> { Arc::new(move |state| Ok(template.render(values(state))?)) }),
+            );
         })
     }
 

@@ -36,8 +36,9 @@ impl<S: State> Parts<'_, S> {
             Kind::Model(stage) => self.model_stage(builder, &name, enter, *stage, problems),
             Kind::Logic(node) => {
                 let logic = named(&name, "logic");
-                builder
-                    .cluster(&name, &logic, |cluster| cluster.node(&name, enter).node(&logic, node).edge(&name, &logic))
+                builder.cluster(&name, &logic, |cluster| {
+                    cluster.node(&name, enter).node(&logic, *node).edge(&name, &logic)
+                })
             }
             Kind::End(text) => {
                 let end = named(&name, "end");

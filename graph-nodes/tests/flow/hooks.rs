@@ -192,18 +192,22 @@ fn a_hook_that_moves_is_refused_when_the_flow_is_built() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_cursor_at_a_stage_that_is_gone_is_told_and_a_new_one_helps() {
-    let graph = two_stages();
-    let talk = talk(&graph, [Turn::text("Here.")]);
+async fn a_cursor_at_a_stage_that_is_gone_fails_the_turn_and_is_not_kept() {
+    let talk = talk(&two_stages(), [Turn::text("Where to?")]);
     let failed = talk.thread.run(Trip::update().cursor(Cursor::at("compare"))).await.unwrap_err();
     let text =
         "the thread stands in stage `compare`, which the flow doesn't have any more; write its cursor with the input";
     assert!(failed.to_string().contains(text), "{failed}");
-    let end = talk.thread.run(seat().user("hi")).await;
-    assert!(end.is_err(), "the stored cursor still stands there");
+    assert_eq!(path(&talk.say("hi").await.state), ["explore"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_input_that_writes_the_cursor_begins_elsewhere_without_entering() {
+    let talk = talk(&two_stages(), [Turn::text("Here.")]);
     let input = Trip::compose(seat().user("hi"), Trip::update().cursor(Cursor::at("present")));
     let end = talk.thread.run(input).await.unwrap();
     assert_eq!(end.state.notes, ["restore present at ``"]);
+    assert_eq!(end.state.cursor.moves(), 0);
 }
 
 #[tokio::test(start_paused = true)]
