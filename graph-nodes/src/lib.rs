@@ -88,5 +88,6 @@ pub mod gate;
 pub mod message;
 pub mod model;
 mod panics;
+mod schema;
 pub mod stage;
 pub mod tool;
