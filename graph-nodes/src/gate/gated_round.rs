@@ -3,7 +3,6 @@
 use std::fmt;
 use std::future::pending;
 use std::sync::Arc;
-use std::time::Duration;
 
 use futures_core::future::BoxFuture;
 use futures_util::FutureExt;

@@ -15,7 +15,7 @@ pub(crate) struct Release<'a, S: ?Sized> {
     /// Bytes of `text` that were shown.
     shown: usize,
     /// Tokens that checks of pieces took.
-    pub(super) spent: Usage,
+    pub(crate) spent: Usage,
 }
 
 impl<'a, S: ?Sized + Sync + 'static> Release<'a, S> {

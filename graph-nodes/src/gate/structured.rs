@@ -65,11 +65,16 @@ impl StructuredOutput {
     /// # Errors
     /// [`CheckError::Schema`], if the type describes itself by something that is no schema.
     pub fn of<T: JsonSchema + DeserializeOwned>() -> Result<Self, CheckError> {
-        let reads = |text: &str| match serde_json::from_str::<T>(text) {
+        Ok(Self::new(schema_of::<T>())?.read_as::<T>())
+    }
+
+    /// Also demands that the type takes it.
+    pub(crate) fn read_as<T: DeserializeOwned>(mut self) -> Self {
+        self.reads = Some(|text| match serde_json::from_str::<T>(text) {
             Ok(_) => Ok(()),
             Err(error) => Err(error.to_string()),
-        };
-        Ok(Self { reads: Some(reads), ..Self::new(schema_of::<T>())? })
+        });
+        self
     }
 
     /// Sets syntax right that models get wrong around JSON, before it is judged: a code fence around the whole text,
