@@ -86,10 +86,8 @@ impl<S: ?Sized> Validator<S> for ArgumentsParse {
     }
 
     fn validate(&self, response: &Response, _: &S) -> Verdict {
-        let faults = response
-            .calls
-            .iter()
-            .filter_map(|call| call.fault().map(|fault| format!("{}: {fault}", call_of(call))));
+        let faults =
+            response.calls.iter().filter_map(|call| call.fault().map(|fault| format!("{}: {fault}", call_of(call))));
         reject_if_any(Code::ARGUMENTS, faults.collect())
     }
 }

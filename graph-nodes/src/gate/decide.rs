@@ -8,7 +8,8 @@ use super::review::{Ending, Review, review};
 use super::structured::structured_fault;
 use super::{
     Attempt, AttemptOutcome, BestOf, Candidate, Code, Decision, ExhaustedBy, Exhaustion, FallbackUse, Fingerprint,
-    GateError, GateFailure, GateLedger, GatePolicy, ModelOutcome, ModelResult, Modification, Reason, Repair, Validators,
+    GateError, GateFailure, GateLedger, GatePolicy, ModelOutcome, ModelResult, Modification, Reason, Repair,
+    Validators,
 };
 use crate::message::Usage;
 use crate::model::Response;
@@ -77,6 +78,7 @@ pub async fn decide<S: ?Sized + Sync + 'static>(
             Ok(call.exhausted(ExhaustedBy::Deadline, Code::DEADLINE, None, "the time is over".to_owned()))
         }
         ModelResult::Error { code, message, retryable, retry_after } => {
+            let message = clip(&message, LONGEST_REASON);
             call.record(AttemptOutcome::Failed, vec![reason(code.clone(), Some(message.clone()))]);
             if retryable {
                 // The model can't help it, so it is told nothing.
@@ -227,11 +229,20 @@ impl Call<'_> {
     }
 
     /// Keeps what was rejected, if it is the best so far and could be accepted at all.
-    fn offer<S: ?Sized + Sync + 'static>(&mut self, validators: &Validators<S>, before: &Fingerprint, review: &Review, state: &S) {
+    fn offer<S: ?Sized + Sync + 'static>(
+        &mut self,
+        validators: &Validators<S>,
+        before: &Fingerprint,
+        review: &Review,
+        state: &S,
+    ) {
         let Some(score) = &validators.score else { return };
         let is_faulty = review.response.calls.iter().any(|call| call.fault().is_some());
         // A validator may have put anything in the place of the response that the gate itself checked.
-        if self.policy.exhaustion != Exhaustion::AcceptBest || is_faulty || unfit(validators, &review.response).is_some() {
+        if self.policy.exhaustion != Exhaustion::AcceptBest
+            || is_faulty
+            || unfit(validators, &review.response).is_some()
+        {
             return;
         }
         match guarded(|| score(&review.response, state)) {

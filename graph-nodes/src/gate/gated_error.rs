@@ -42,7 +42,9 @@ pub enum GatedError {
     #[error("the model call was cancelled; ask again, with the same ledger to go on")]
     Cancelled,
     /// The policy wants a fallback model, and there is none.
-    #[error("the policy asks a fallback model when a limit is reached, but there is none; add one with `Gated::with_fallback`")]
+    #[error(
+        "the policy asks a fallback model when a limit is reached, but there is none; add one with `Gated::with_fallback`"
+    )]
     NoFallback,
     /// The gate can't do its work.
     #[error("{0}")]

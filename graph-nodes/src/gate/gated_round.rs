@@ -95,7 +95,11 @@ impl<'a, S: ?Sized + Sync + 'static> GatedRound<'a, S> {
         }
     }
 
-    async fn attempts(&mut self, last: &mut Option<Box<Response>>, sink: &mut dyn GateSink) -> Result<Accepted, GatedError> {
+    async fn attempts(
+        &mut self,
+        last: &mut Option<Box<Response>>,
+        sink: &mut dyn GateSink,
+    ) -> Result<Accepted, GatedError> {
         let Self { gated, request: first, state, ledger, until } = self;
         gated.check()?;
         let (policy, validators) = (&gated.policy, &gated.validators);

@@ -71,10 +71,9 @@ impl<S: ?Sized> Validator<S> for ForbiddenPatterns {
             .collect();
         match found.as_slice() {
             [] => Verdict::Accept,
-            found => Verdict::retry(
-                Code::FORBIDDEN,
-                format!("the answer contains {}; leave it out", found.join(" and ")),
-            ),
+            found => {
+                Verdict::retry(Code::FORBIDDEN, format!("the answer contains {}; leave it out", found.join(" and ")))
+            }
         }
     }
 }

@@ -89,10 +89,10 @@ mod tests {
 
     #[test]
     fn fences_and_trailing_commas_go() {
-        assert_eq!(repair("```json\n{\"a\": [1, 2, ], }\n```\n").unwrap(), (
-            r#"{"a": [1, 2 ] }"#.to_owned(),
-            vec![Repair::CodeFence, Repair::TrailingCommas],
-        ));
+        assert_eq!(
+            repair("```json\n{\"a\": [1, 2, ], }\n```\n").unwrap(),
+            (r#"{"a": [1, 2 ] }"#.to_owned(), vec![Repair::CodeFence, Repair::TrailingCommas],)
+        );
         assert_eq!(repaired("```\n[]```").as_deref(), Some("[]"));
     }
 

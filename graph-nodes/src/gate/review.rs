@@ -3,9 +3,7 @@
 use std::time::Duration;
 
 use super::attempt::LONGEST_REASON;
-use super::{
-    Code, GatePolicy, Judgement, PanicPolicy, Reason, Replacement, Validators, Verdict,
-};
+use super::{Code, GatePolicy, Judgement, PanicPolicy, Reason, Replacement, Validators, Verdict};
 use crate::message::Usage;
 use crate::model::Response;
 use crate::schema::clip;

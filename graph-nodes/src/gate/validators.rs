@@ -7,9 +7,7 @@ use serde::de::DeserializeOwned;
 
 use super::async_check::AsyncFnValidator;
 use super::call_check::CallCheck;
-use super::{
-    AllowedTools, AsyncValidator, CheckFn, Cost, Judgement, StructuredOutput, Validator, Verdict,
-};
+use super::{AllowedTools, AsyncValidator, CheckFn, Cost, Judgement, StructuredOutput, Validator, Verdict};
 use crate::model::Response;
 use crate::panics::{guarded, guarded_async};
 
