@@ -56,6 +56,19 @@ pub struct Gated<S: ?Sized> {
 /// A response that was accepted, and what it cost.
 ///
 /// Its calls may be executed; see [`Response::executable_calls`].
+///
+/// ```
+/// use graph_nodes::gate::{Gated, GatePolicy, Validators};
+/// use graph_nodes::model::{Request, ScriptedModel, Turn};
+///
+/// # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+/// # runtime.block_on(async {
+/// let gated = Gated::new(ScriptedModel::new([Turn::text("hi")]), GatePolicy::new(), Validators::<()>::new());
+/// let answer = gated.run(Request::default(), &(), ()).await.unwrap();
+/// assert_eq!((answer.response.text.as_str(), answer.modified, answer.best), ("hi", None, None));
+/// assert!(answer.ledger.to_table().starts_with("n  outcome"));
+/// # });
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct GatedAnswer {

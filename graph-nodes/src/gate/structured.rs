@@ -12,6 +12,9 @@ use super::{CheckError, Code, Reason, Repair};
 use crate::model::{Request, Response};
 use crate::schema::{Schema, clip, schema_of};
 
+/// Says why a text is not of a type.
+type Reads = fn(&str) -> Result<(), String>;
+
 /// What the text of a response without calls has to be: JSON that fits a schema.
 ///
 /// A part of [`Validators`](super::Validators::with_structured). The model is told of the schema by
@@ -42,7 +45,7 @@ pub struct StructuredOutput {
     schema: Arc<Value>,
     compiled: Arc<Schema>,
     /// Whether a value that fits the schema is the type, too.
-    reads: Option<fn(&str) -> Result<(), String>>,
+    reads: Option<Reads>,
     repair: bool,
 }
 

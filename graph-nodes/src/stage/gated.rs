@@ -17,7 +17,8 @@ use crate::model::Request;
 ///
 /// Take it to [stream](Self::streaming) a text before it is whole. Take two vertices to lose nothing: here a cancelled
 /// turn loses the response that is being judged, tokens included, while two vertices have it in the draft. A finished
-/// attempt is in the book before the wait begins, in both forms.
+/// attempt is in the book before the wait begins, in both forms. For the same reason `proceed` after a failure asks the
+/// model once more here, and judges the same response again there.
 ///
 /// The policy of the agent isn't needed: the gate's counts. The model is told of the schema of a structured
 /// [output](GateNode::output).
