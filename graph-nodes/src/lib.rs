@@ -9,7 +9,8 @@
 //! | put an agent with a gate and tools into a graph | [`AgentNode`](stage::AgentNode), [`GateNode`](stage::GateNode), [`ToolsNode`](stage::ToolsNode) | [`stage`] |
 //! | write a tool | [`tool`](tool::tool), or an implementation of [`Tool`](tool::Tool) | [`tool`] |
 //! | accept or reject a response before any effect of it | a [`Validator`](gate::Validator) in a [`GateNode`](stage::GateNode) | [`gate`] |
-//! | the same without an engine | [`decide`](gate::decide) | [`gate`] |
+//! | the same without an engine | [`Gated`](gate::Gated), or [`decide`](gate::decide) in a loop of your own | [`gate`] |
+//! | stream a text before it is whole, and judge it nevertheless | [`GatedNode`](stage::GatedNode), an agent and its gate in one vertex | [`stage`] |
 //! | talk to a provider | an implementation of [`ChatModel`](model::ChatModel) | [`model`] |
 //! | test without a provider | [`ScriptedModel`](model::ScriptedModel) | [`model`] |
 //! | run offline by a rule | [`FnModel`](model::FnModel) | [`model`] |
@@ -90,5 +91,6 @@ pub mod message;
 pub mod model;
 mod panics;
 pub mod prompt;
+mod schema;
 pub mod stage;
 pub mod tool;

@@ -8,6 +8,8 @@ mod diagrams;
 mod doc;
 #[path = "errors_doc/fake.rs"]
 mod fake;
+#[path = "errors_doc/gates.rs"]
+mod gates;
 #[path = "errors_doc/lints.rs"]
 mod lints;
 #[path = "errors_doc/macros.rs"]
@@ -58,6 +60,8 @@ async fn sections() -> Vec<Section> {
         messages::assembly(),
         models::section().await,
         models::tools(),
+        gates::checks(),
+        gates::calls().await,
         stages::answers().await,
         stages::section().await,
         diagrams::section(),
@@ -93,7 +97,7 @@ async fn no_error_is_left_out() {
         assert!(kinds.contains(name), "{kinds:?}");
     }
     // Errors that write their own `Display`.
-    wanted.extend(["`CompileError`", "`GateFailure`", "`SpecError`"].map(str::to_owned));
+    wanted.extend(["`CompileError`", "`GateFailure`", "`GatedFailure`", "`SpecError`"].map(str::to_owned));
     let missing: Vec<&String> = wanted.iter().filter(|name| !texts.contains_key(*name)).collect();
     assert!(missing.is_empty(), "not in docs/errors.md: {missing:#?}");
 }

@@ -47,6 +47,7 @@ const NODES: &[(&str, u32)] = &[
     ("message", 0),
     ("panics", 0),
     ("prompt", 0),
+    ("schema", 0),
     ("assemble", 1),
     ("model", 2),
     ("gate", 3),

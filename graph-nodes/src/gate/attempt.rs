@@ -4,8 +4,11 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Code, Fingerprint};
+use super::{Code, Fingerprint, Repair};
 use crate::message::Usage;
+
+/// The longest message that a ledger keeps, in characters: what a validator says may quote a whole response.
+pub(super) const LONGEST_REASON: usize = 2_000;
 
 /// One attempt in the ledger.
 ///
@@ -32,9 +35,13 @@ pub struct Attempt {
     pub latency: Duration,
     /// The model's name.
     pub model: String,
-    /// How a validator changed the response.
+    /// How a validator, or a repair, changed the response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub modified: Option<Modification>,
+    /// What was repaired of structured output before it was judged, where that is [asked
+    /// for](super::StructuredOutput::with_repair).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repaired: Vec<Repair>,
 }
 
 impl Attempt {
@@ -120,7 +127,7 @@ pub struct Reason {
     pub code: Code,
     /// The validator; none if the gate itself rejected.
     pub validator: Option<String>,
-    /// The feedback for the model, or the reason for people.
+    /// The feedback for the model, or the reason for people; at most 2,000 characters of it.
     pub message: Option<String>,
 }
 

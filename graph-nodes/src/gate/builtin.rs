@@ -5,8 +5,10 @@
 
 use std::collections::BTreeSet;
 
+use super::call_check::call_of;
 use super::{Code, Validator, Verdict};
 use crate::model::Response;
+use crate::schema::clip;
 
 /// Rejects a response without text, even if it has calls. Code `empty`.
 ///
@@ -84,10 +86,8 @@ impl<S: ?Sized> Validator<S> for ArgumentsParse {
     }
 
     fn validate(&self, response: &Response, _: &S) -> Verdict {
-        let faults = response
-            .calls
-            .iter()
-            .filter_map(|call| call.fault().map(|fault| format!("call `{}` of `{}`: {fault}", call.id, call.name)));
+        let faults =
+            response.calls.iter().filter_map(|call| call.fault().map(|fault| format!("{}: {fault}", call_of(call))));
         reject_if_any(Code::ARGUMENTS, faults.collect())
     }
 }
@@ -131,11 +131,11 @@ impl<S: ?Sized> Validator<S> for AllowedTools {
         };
         let unknown: BTreeSet<&str> =
             response.calls.iter().map(|call| call.name.as_str()).filter(|name| !self.names.contains(*name)).collect();
-        let faults = unknown.into_iter().map(|name| format!("there is no tool `{name}`; {allowed}"));
+        let faults = unknown.into_iter().map(|name| format!("there is no tool `{}`; {allowed}", clip(name, 80)));
         reject_if_any(Code::UNKNOWN_TOOL, faults.collect())
     }
 }
 
-fn reject_if_any(code: Code, faults: Vec<String>) -> Verdict {
+pub(super) fn reject_if_any(code: Code, faults: Vec<String>) -> Verdict {
     if faults.is_empty() { Verdict::Accept } else { Verdict::retry(code, faults.join("\n")) }
 }

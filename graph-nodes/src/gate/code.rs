@@ -24,6 +24,16 @@ impl Code {
     pub const EMPTY: Self = Self::new("empty");
     /// Structured output that is no JSON.
     pub const PARSE: Self = Self::new("parse");
+    /// Structured output of another shape.
+    pub const SCHEMA: Self = Self::new("schema");
+    /// A text with something in it that must not be there.
+    pub const FORBIDDEN: Self = Self::new("forbidden");
+    /// A text that is too short.
+    pub const TOO_SHORT: Self = Self::new("too_short");
+    /// A text that is too long.
+    pub const TOO_LONG: Self = Self::new("too_long");
+    /// A judge's rejection.
+    pub const JUDGED: Self = Self::new("judged");
     /// An error of the model.
     pub const INVOCATION: Self = Self::new("invocation");
     /// The request is longer than the model's context.
@@ -40,7 +50,7 @@ impl Code {
     pub const ARGUMENTS: Self = Self::new("arguments");
     /// A call of a tool that isn't offered.
     pub const UNKNOWN_TOOL: Self = Self::new("unknown_tool");
-    /// A validator panicked.
+    /// A validator panicked, or couldn't do its work.
     pub const VALIDATOR_FAILED: Self = Self::new("validator_failed");
     /// There is a token budget, but the model reports no tokens.
     pub const USAGE_UNAVAILABLE: Self = Self::new("usage_unavailable");

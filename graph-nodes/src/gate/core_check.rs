@@ -1,17 +1,17 @@
 //! What the gate itself rejects, whatever the validators say.
 
-use serde_json::Value;
-
+use super::attempt::LONGEST_REASON;
 use super::{AttemptOutcome, Code, Reason};
 use crate::message::FinishReason;
 use crate::model::Response;
+use crate::schema::clip;
 
 /// A rejection by the gate itself.
 pub(super) fn core_check(response: &Response) -> Option<(AttemptOutcome, Reason)> {
     let rejected =
         |outcome, code, message: String| Some((outcome, Reason { code, validator: None, message: Some(message) }));
     if let Some(refusal) = &response.refusal {
-        return rejected(AttemptOutcome::Blocked, Code::BLOCKED, refusal.clone());
+        return rejected(AttemptOutcome::Blocked, Code::BLOCKED, clip(refusal, LONGEST_REASON));
     }
     if response.finish == Some(FinishReason::ContentFilter) {
         let message = "a content filter stopped the answer".to_owned();
@@ -24,14 +24,6 @@ pub(super) fn core_check(response: &Response) -> Option<(AttemptOutcome, Reason)
     if response.is_empty() {
         let message = "the answer was empty; write a text or call a tool".to_owned();
         return rejected(AttemptOutcome::Rejected, Code::EMPTY, message);
-    }
-    // A response that calls tools has no structured output yet.
-    if response.calls.is_empty()
-        && let Some(text) = response.structured_output()
-        && let Err(error) = serde_json::from_str::<Value>(text)
-    {
-        let message = format!("the answer is not valid JSON ({error}); send JSON alone");
-        return rejected(AttemptOutcome::Rejected, Code::PARSE, message);
     }
     None
 }

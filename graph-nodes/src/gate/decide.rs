@@ -2,16 +2,19 @@
 
 use std::time::Duration;
 
-use super::attempt::distinct_codes;
+use super::attempt::{LONGEST_REASON, distinct_codes};
 use super::core_check::core_check;
 use super::review::{Ending, Review, review};
+use super::structured::structured_fault;
 use super::{
     Attempt, AttemptOutcome, BestOf, Candidate, Code, Decision, ExhaustedBy, Exhaustion, FallbackUse, Fingerprint,
-    GateError, GateFailure, GateLedger, GatePolicy, ModelOutcome, ModelResult, Reason, Validators,
+    GateError, GateFailure, GateLedger, GatePolicy, ModelOutcome, ModelResult, Modification, Reason, Repair,
+    Validators,
 };
 use crate::message::Usage;
 use crate::model::Response;
 use crate::panics::guarded;
+use crate::schema::clip;
 
 /// Judges the outcome of one model call and writes it into the ledger.
 ///
@@ -19,8 +22,8 @@ use crate::panics::guarded;
 /// call, with the ledger of the attempts before.
 ///
 /// # Errors
-/// [`GateError::UsageUnavailable`] when there is a token budget and a response
-/// without a report of tokens; whether it would have been accepted makes no
+/// [`GateError::UsageUnavailable`] when there is a token budget and a response,
+/// of the model or of a judge, without a report of tokens; whether it would have been accepted makes no
 /// difference, so that the mistake shows in the first call.
 ///
 /// [`GateError::NoScore`] when the best response is to be accepted and there is
@@ -64,7 +67,7 @@ pub async fn decide<S: ?Sized + Sync + 'static>(
     }
     let ModelOutcome { result, latency, model, usage } = outcome;
     ledger.elapsed = ledger.elapsed.saturating_add(latency);
-    let mut call = Call { policy, ledger, latency, model, usage };
+    let mut call = Call { policy, ledger, latency, model, usage, repaired: Vec::new() };
     match result {
         ModelResult::Cancelled => {
             call.record(AttemptOutcome::Cancelled, vec![reason(Code::CANCELLED, None)]);
@@ -75,6 +78,7 @@ pub async fn decide<S: ?Sized + Sync + 'static>(
             Ok(call.exhausted(ExhaustedBy::Deadline, Code::DEADLINE, None, "the time is over".to_owned()))
         }
         ModelResult::Error { code, message, retryable, retry_after } => {
+            let message = clip(&message, LONGEST_REASON);
             call.record(AttemptOutcome::Failed, vec![reason(code.clone(), Some(message.clone()))]);
             if retryable {
                 // The model can't help it, so it is told nothing.
@@ -88,6 +92,20 @@ pub async fn decide<S: ?Sized + Sync + 'static>(
 
 fn reason(code: Code, message: Option<String>) -> Reason {
     Reason { code, validator: None, message }
+}
+
+/// What the model is told of these reasons.
+pub(super) fn told(reasons: &[Reason]) -> Option<String> {
+    // A defect of the program is for the report, not for the model.
+    let told = reasons.iter().filter(|reason| reason.code != Code::VALIDATOR_FAILED);
+    let feedback: Vec<&str> = told.filter_map(|reason| reason.message.as_deref()).collect();
+    (!feedback.is_empty()).then(|| feedback.join("\n"))
+}
+
+/// What the gate itself has against a response.
+fn unfit<S: ?Sized + Sync + 'static>(validators: &Validators<S>, response: &Response) -> Option<Reason> {
+    let core = core_check(response).map(|(_, reason)| reason);
+    core.or_else(|| structured_fault(validators.structured(), response))
 }
 
 fn accept_best(best: Candidate, by: ExhaustedBy) -> Decision {
@@ -105,13 +123,14 @@ struct Call<'a> {
     latency: Duration,
     model: String,
     usage: Option<Usage>,
+    repaired: Vec<Repair>,
 }
 
 impl Call<'_> {
     async fn response<S: ?Sized + Sync + 'static>(
         mut self,
         validators: &Validators<S>,
-        response: Response,
+        mut response: Response,
         state: &S,
     ) -> Result<Decision, GateError> {
         if self.usage.is_none() {
@@ -131,6 +150,19 @@ impl Call<'_> {
             }
             return Ok(self.reject(before, vec![reason]));
         }
+        let expected = validators.structured();
+        let repair = expected.filter(|_| response.calls.is_empty()).and_then(|expected| expected.repair(&response));
+        if let Some((text, done)) = repair {
+            response.text = text;
+            self.repaired = done;
+        }
+        if let Some(reason) = structured_fault(expected, &response) {
+            return Ok(self.reject(before, vec![reason]));
+        }
+        if !self.policy.looks_at(self.ledger) {
+            self.ledger.unsampled += 1;
+            return Ok(self.accept(before, response, Vec::new(), Vec::new()));
+        }
 
         let review = review(self.policy, validators, response, state).await;
         self.ledger.judge += review.judge;
@@ -139,6 +171,7 @@ impl Call<'_> {
         for _ in 0..review.ignored_panics {
             self.ledger.bump(Code::VALIDATOR_FAILED);
         }
+        self.metered(&review)?;
         match review.ending {
             Ending::Retry if !self.policy.shadow => {
                 self.offer(validators, &before, &review, state);
@@ -152,23 +185,64 @@ impl Call<'_> {
                 self.record(AttemptOutcome::Escalated, review.reasons);
                 Ok(Decision::Escalate { edge, code, reason, exhausted: None })
             }
-            _ => {
-                let modified = review.modification(&before);
-                let mut attempt = self.attempt(AttemptOutcome::Accepted, review.reasons);
-                attempt.modified.clone_from(&modified);
-                self.ledger.record(attempt);
-                let note = modified.as_ref().map(|modification| modification.note.clone());
-                Ok(Decision::Accept { response: Box::new(review.response), note, modified, best: None })
+            _ if !review.notes.is_empty() && unfit(validators, &review.response).is_some() => {
+                let reason = unfit(validators, &review.response).into_iter().collect();
+                Ok(self.reject(before, reason))
+            }
+            _ => Ok(self.accept(before, review.response, review.notes, review.reasons)),
+        }
+    }
+
+    /// A judge without a report of tokens can't be kept within a budget either.
+    fn metered(&mut self, review: &Review) -> Result<(), GateError> {
+        let Some(model) = review.unmetered.first() else { return Ok(()) };
+        let unknown = u32::try_from(review.unmetered.len()).unwrap_or(u32::MAX);
+        self.ledger.usage_unknown = self.ledger.usage_unknown.saturating_add(unknown);
+        match self.policy.token_budget.or(self.policy.judge_token_budget) {
+            None => Ok(()),
+            Some(budget) => {
+                self.record(AttemptOutcome::Rejected, vec![reason(Code::USAGE_UNAVAILABLE, None)]);
+                Err(GateError::UsageUnavailable { model: model.clone(), budget })
             }
         }
     }
 
+    /// How the response differs from what the model said, which was `before`.
+    fn modification(&self, before: &Fingerprint, response: &Response, notes: &[String]) -> Option<Modification> {
+        let repaired: Vec<String> = self.repaired.iter().map(ToString::to_string).collect();
+        let repaired = (!repaired.is_empty()).then(|| format!("repaired: {}", repaired.join(", ")));
+        let notes: Vec<&str> = repaired.iter().chain(notes).map(String::as_str).collect();
+        (!notes.is_empty()).then(|| Modification {
+            before: before.clone(),
+            after: Fingerprint::of(response),
+            note: notes.join("\n"),
+        })
+    }
+
+    fn accept(self, before: Fingerprint, response: Response, notes: Vec<String>, reasons: Vec<Reason>) -> Decision {
+        let modified = self.modification(&before, &response, &notes);
+        let mut attempt = self.attempt(AttemptOutcome::Accepted, reasons);
+        attempt.modified.clone_from(&modified);
+        self.ledger.record(attempt);
+        let note = modified.as_ref().map(|modification| modification.note.clone());
+        Decision::Accept { response: Box::new(response), note, modified, best: None }
+    }
+
     /// Keeps what was rejected, if it is the best so far and could be accepted at all.
-    fn offer<S: ?Sized>(&mut self, validators: &Validators<S>, before: &Fingerprint, review: &Review, state: &S) {
+    fn offer<S: ?Sized + Sync + 'static>(
+        &mut self,
+        validators: &Validators<S>,
+        before: &Fingerprint,
+        review: &Review,
+        state: &S,
+    ) {
         let Some(score) = &validators.score else { return };
         let is_faulty = review.response.calls.iter().any(|call| call.fault().is_some());
         // A validator may have put anything in the place of the response that the gate itself checked.
-        if self.policy.exhaustion != Exhaustion::AcceptBest || is_faulty || core_check(&review.response).is_some() {
+        if self.policy.exhaustion != Exhaustion::AcceptBest
+            || is_faulty
+            || unfit(validators, &review.response).is_some()
+        {
             return;
         }
         match guarded(|| score(&review.response, state)) {
@@ -176,7 +250,7 @@ impl Call<'_> {
                 response: Box::new(review.response.clone()),
                 score,
                 attempt: self.ledger.started().saturating_add(1),
-                modified: review.modification(before),
+                modified: self.modification(before, &review.response, &review.notes),
             }),
             Err(_) => self.ledger.bump(Code::VALIDATOR_FAILED),
         }
@@ -184,10 +258,7 @@ impl Call<'_> {
 
     fn reject(&mut self, fingerprint: Fingerprint, reasons: Vec<Reason>) -> Decision {
         let codes = distinct_codes(&reasons);
-        // A defect of the program is for the report, not for the model.
-        let told = reasons.iter().filter(|reason| reason.code != Code::VALIDATOR_FAILED);
-        let feedback: Vec<&str> = told.filter_map(|reason| reason.message.as_deref()).collect();
-        let feedback = (!feedback.is_empty()).then(|| feedback.join("\n"));
+        let feedback = told(&reasons);
         let told = feedback.clone().unwrap_or_default();
         self.record(AttemptOutcome::Rejected, reasons);
         let rejected = Some((fingerprint, codes.clone()));
@@ -255,7 +326,10 @@ impl Call<'_> {
         self.ledger.record(attempt);
     }
 
-    fn attempt(&self, outcome: AttemptOutcome, reasons: Vec<Reason>) -> Attempt {
+    fn attempt(&self, outcome: AttemptOutcome, mut reasons: Vec<Reason>) -> Attempt {
+        for message in reasons.iter_mut().filter_map(|reason| reason.message.as_mut()) {
+            *message = clip(message, LONGEST_REASON);
+        }
         Attempt {
             n: self.ledger.started().saturating_add(1),
             outcome,
@@ -264,6 +338,7 @@ impl Call<'_> {
             latency: self.latency,
             model: self.model.clone(),
             modified: None,
+            repaired: self.repaired.clone(),
         }
     }
 }

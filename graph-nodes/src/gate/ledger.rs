@@ -27,6 +27,8 @@ use crate::message::Usage;
 #[serde(default)]
 #[non_exhaustive]
 pub struct GateLedger {
+    /// How many rounds there were before this one; see [`GatePolicy::in_shadow_every`](super::GatePolicy::in_shadow_every).
+    pub round: u32,
     /// Every attempt, in order.
     pub attempts: Vec<Attempt>,
     /// Tokens of accepted responses.
@@ -41,7 +43,11 @@ pub struct GateLedger {
     pub counters: BTreeMap<Code, u32>,
     /// Responses that would have been rejected, but for shadow mode.
     pub shadow: u32,
-    /// Responses whose tokens are unknown; they count as 0.
+    /// Responses that no validator was asked about, because shadow mode looks at some rounds only.
+    pub unsampled: u32,
+    /// Responses whose structured output was repaired.
+    pub repaired: u32,
+    /// Responses, of judges too, whose tokens are unknown; they count as 0.
     pub usage_unknown: u32,
     /// Time of calls, judges and waits.
     pub elapsed: Duration,
@@ -56,6 +62,11 @@ pub struct GateLedger {
 }
 
 impl GateLedger {
+    /// The empty ledger of a round with this many rounds before it.
+    pub fn of_round(round: u32) -> Self {
+        Self { round, ..Self::default() }
+    }
+
     /// How many attempts were started.
     pub fn started(&self) -> u32 {
         count(self.attempts.len())
@@ -126,6 +137,7 @@ impl GateLedger {
             latency: outcome.latency,
             model: outcome.model.clone(),
             modified: None,
+            repaired: Vec::new(),
         });
     }
 
@@ -137,6 +149,7 @@ impl GateLedger {
     /// Adds the attempt to the rows and to the sums, and each reason to its counter.
     pub(super) fn record(&mut self, attempt: Attempt) {
         let used = attempt.usage.unwrap_or_default();
+        self.repaired += u32::from(!attempt.repaired.is_empty());
         if attempt.outcome == AttemptOutcome::Accepted {
             self.accepted += used;
             self.last_rejected = None;

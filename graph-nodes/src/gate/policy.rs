@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Backoff, Code};
+use super::{Backoff, Code, GateLedger};
 
 /// How often, how long and for how many tokens a gate lets a model try, and
 /// what happens then.
@@ -49,10 +49,12 @@ pub struct GatePolicy {
     /// Record what the validators say and accept nevertheless. What the gate
     /// itself rejects (empty, cut off with calls, refused, no JSON) stays rejected.
     pub shadow: bool,
+    /// In shadow mode, ask the validators only in each so-manyth round. Default: in each.
+    pub shadow_every: NonZeroU32,
     /// Stop when the same response is rejected for the same codes twice in a
     /// row: asking again won't help. Default: true.
     pub stop_without_progress: bool,
-    /// What a validator that panics counts as. Default: a rejection.
+    /// What a validator that panics, or can't do its work, counts as. Default: a rejection.
     pub on_validator_panic: PanicPolicy,
 }
 
@@ -103,7 +105,7 @@ pub enum Exhaustion {
     FallbackModel,
 }
 
-/// What a validator that panics counts as.
+/// What a validator that panics, or can't do its work ([`Judgement::failed`](super::Judgement::failed)), counts as.
 ///
 /// ```
 /// use graph_nodes::gate::PanicPolicy;
@@ -199,6 +201,30 @@ impl GatePolicy {
         self
     }
 
+    /// Only records what the validators say, and asks them only in the first of each `every` rounds: judges cost tokens.
+    /// Which round it is, is counted in the state, so the same rounds are looked at whenever a turn runs again. What the
+    /// gate itself rejects is rejected in every round.
+    ///
+    /// ```
+    /// use std::num::NonZeroU32;
+    ///
+    /// use graph_nodes::gate::{GateLedger, GatePolicy};
+    ///
+    /// let policy = GatePolicy::new().in_shadow_every(NonZeroU32::new(10).unwrap());
+    /// let looked_at = |round| policy.looks_at(&GateLedger::of_round(round));
+    /// assert_eq!([0, 1, 9, 10].map(looked_at), [true, false, false, true]);
+    /// ```
+    #[must_use]
+    pub fn in_shadow_every(mut self, every: NonZeroU32) -> Self {
+        self.shadow_every = every;
+        self.in_shadow()
+    }
+
+    /// Whether the validators are asked in this round.
+    pub fn looks_at(&self, ledger: &GateLedger) -> bool {
+        !self.shadow || ledger.round.is_multiple_of(self.shadow_every.get())
+    }
+
     /// Goes on even if a rejected response comes again.
     #[must_use]
     pub fn despite_no_progress(mut self) -> Self {
@@ -206,7 +232,7 @@ impl GatePolicy {
         self
     }
 
-    /// Sets what a validator that panics counts as.
+    /// Sets what a validator that panics, or can't do its work, counts as.
     #[must_use]
     pub fn with_validator_panic(mut self, policy: PanicPolicy) -> Self {
         self.on_validator_panic = policy;
@@ -229,6 +255,7 @@ impl Default for GatePolicy {
             exhaustion: Exhaustion::default(),
             blocked_edge: "blocked".to_owned(),
             shadow: false,
+            shadow_every: NonZeroU32::MIN,
             stop_without_progress: true,
             on_validator_panic: PanicPolicy::default(),
         }

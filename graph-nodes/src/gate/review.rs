@@ -2,13 +2,11 @@
 
 use std::time::Duration;
 
-use super::validators::Judge;
-use super::{
-    Code, Fingerprint, GatePolicy, Judgement, Modification, PanicPolicy, Reason, Replacement, Validators, Verdict,
-};
+use super::attempt::LONGEST_REASON;
+use super::{Code, GatePolicy, Judgement, PanicPolicy, Reason, Replacement, Validators, Verdict};
 use crate::message::Usage;
 use crate::model::Response;
-use crate::panics::{guarded, guarded_async};
+use crate::schema::clip;
 
 /// What all checks together say.
 pub(super) struct Review {
@@ -20,7 +18,9 @@ pub(super) struct Review {
     pub(super) judge: Usage,
     pub(super) judge_calls: u32,
     pub(super) judge_latency: Duration,
-    /// Panics that count as nothing but are counted.
+    /// Models of judges that reported no tokens.
+    pub(super) unmetered: Vec<String>,
+    /// Checks that couldn't do their work, which counts as nothing but is counted.
     pub(super) ignored_panics: u32,
 }
 
@@ -48,11 +48,12 @@ pub(super) async fn review<S: ?Sized + Sync + 'static>(
         judge: Usage::default(),
         judge_calls: 0,
         judge_latency: Duration::ZERO,
+        unmetered: Vec::new(),
         ignored_panics: 0,
     };
-    for validator in &validators.cheap {
-        let verdict = guarded(|| validator.validate(&review.response, state));
-        review.take(policy, validator.name(), verdict);
+    for check in &validators.cheap {
+        let judgement = check.run(&review.response, state).await;
+        review.take(policy, check.name(), judgement);
         if matches!(review.ending, Ending::Fatal { .. }) {
             return review;
         }
@@ -61,46 +62,31 @@ pub(super) async fn review<S: ?Sized + Sync + 'static>(
         if review.ending != Ending::Accept {
             break;
         }
-        let judgement = match judge {
-            Judge::Sync(validator) => guarded(|| Judgement::from(validator.validate(&review.response, state))),
-            Judge::Async(validator) => {
-                // The call itself is inside: it may panic before its first await.
-                guarded_async(async { validator.validate(&review.response, state).await }).await
-            }
-        };
         review.judge_calls += 1;
-        let verdict = judgement.map(|judgement| {
-            review.judge += judgement.usage.unwrap_or_default();
-            review.judge_latency = review.judge_latency.saturating_add(judgement.latency);
-            judgement.verdict
-        });
-        review.take(policy, judge.name(), verdict);
+        let judgement = judge.run(&review.response, state).await;
+        review.take(policy, judge.name(), judgement);
     }
     review
 }
 
 impl Review {
-    /// How validators changed the response, which was `before`.
-    pub(super) fn modification(&self, before: &Fingerprint) -> Option<Modification> {
-        (!self.notes.is_empty()).then(|| Modification {
-            before: before.clone(),
-            after: Fingerprint::of(&self.response),
-            note: self.notes.join("\n"),
-        })
-    }
-
-    fn take(&mut self, policy: &GatePolicy, validator: &str, verdict: Result<Verdict, String>) {
-        let verdict = verdict.unwrap_or_else(|panic| {
-            let reason = format!("the validator `{validator}` panicked ({panic}); correct it");
-            match policy.on_validator_panic {
-                PanicPolicy::Reject => Verdict::retry(Code::VALIDATOR_FAILED, reason),
-                PanicPolicy::Fatal => Verdict::fatal(Code::VALIDATOR_FAILED, reason),
-                PanicPolicy::Accept => {
-                    self.ignored_panics += 1;
-                    Verdict::Accept
-                }
-            }
+    fn take(&mut self, policy: &GatePolicy, validator: &str, judgement: Result<Judgement, String>) {
+        let judgement = judgement.unwrap_or_else(|panic| {
+            Judgement::failed(format!("the validator `{validator}` panicked ({panic}); correct it"))
         });
+        self.judge += judgement.usage.unwrap_or_default();
+        self.judge_latency = self.judge_latency.saturating_add(judgement.latency);
+        self.unmetered.extend(judgement.unmetered);
+        let verdict = match (judgement.verdict, policy.on_validator_panic) {
+            (Verdict::Retry { code, .. }, PanicPolicy::Accept) if code == Code::VALIDATOR_FAILED => {
+                self.ignored_panics += 1;
+                Verdict::Accept
+            }
+            (Verdict::Retry { code, feedback }, PanicPolicy::Fatal) if code == Code::VALIDATOR_FAILED => {
+                Verdict::Fatal { code, reason: feedback.unwrap_or_default() }
+            }
+            (verdict, _) => verdict,
+        };
         let (code, message, ending) = match verdict {
             Verdict::Accept => return,
             Verdict::AcceptWith { replacement, note } => {
@@ -115,8 +101,12 @@ impl Review {
                 return;
             }
             Verdict::Retry { code, feedback } => (code, feedback, Ending::Retry),
-            Verdict::Fatal { code, reason } => (code.clone(), Some(reason.clone()), Ending::Fatal { code, reason }),
+            Verdict::Fatal { code, reason } => {
+                let reason = clip(&reason, LONGEST_REASON);
+                (code.clone(), Some(reason.clone()), Ending::Fatal { code, reason })
+            }
             Verdict::Escalate { edge, code, reason } => {
+                let reason = clip(&reason, LONGEST_REASON);
                 (code.clone(), Some(reason.clone()), Ending::Escalate { edge, code, reason })
             }
         };

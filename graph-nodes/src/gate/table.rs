@@ -39,6 +39,11 @@ impl GateLedger {
         if self.usage_unknown > 0 {
             table.push_str(&format!("usage unknown: {}\n", self.usage_unknown));
         }
+        for (name, count) in [("repaired", self.repaired), ("unsampled", self.unsampled)] {
+            if count > 0 {
+                table.push_str(&format!("{name}: {count}\n"));
+            }
+        }
         let counters: Vec<String> = self.counters.iter().map(|(code, count)| format!("{code} {count}")).collect();
         if !counters.is_empty() {
             table.push_str(&format!("counters: {}\n", counters.join(", ")));

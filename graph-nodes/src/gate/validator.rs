@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use super::Verdict;
+use super::{Code, Verdict};
 use crate::message::Usage;
 use crate::model::Response;
 
@@ -17,7 +17,8 @@ use crate::model::Response;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Cost {
-    /// Runs on every response; the reasons of all cheap checks are told at once.
+    /// Runs on every response; the reasons of all cheap checks are told at once. While a response is
+    /// [streamed by checkpoints](super::Streaming::Checkpoint) it also runs on what has arrived.
     #[default]
     Cheap,
     /// Runs only when no cheap check rejected, one after another, and stops at
@@ -66,8 +67,9 @@ pub trait Validator<S: ?Sized>: Send + Sync + 'static {
     fn validate(&self, response: &Response, state: &S) -> Verdict;
 }
 
-/// A check that has to wait, as a model that judges another one's response.
-/// Runs as a [`Cost::Judge`].
+/// A check that has to wait, as a model that judges another one's response. A
+/// [judge](Cost::Judge) unless it says otherwise. For an async function there is
+/// [`Validators::with_async_fn`](super::Validators::with_async_fn).
 ///
 /// ```
 /// use async_trait::async_trait;
@@ -94,6 +96,11 @@ pub trait AsyncValidator<S: ?Sized + Sync>: Send + Sync + 'static {
     /// The name that reports use.
     fn name(&self) -> &str;
 
+    /// When to run it.
+    fn cost(&self) -> Cost {
+        Cost::Judge
+    }
+
     /// Checks one response.
     async fn validate(&self, response: &Response, state: &S) -> Judgement;
 }
@@ -115,13 +122,36 @@ pub struct Judgement {
     pub usage: Option<Usage>,
     /// How long it took; counts against the deadline.
     pub latency: Duration,
+    /// A model that was asked and reported no tokens: they count as 0, but not against a token budget.
+    pub unmetered: Option<String>,
 }
 
 impl Judgement {
+    /// A check that couldn't do its work. What that counts as is the policy's business
+    /// ([`GatePolicy::with_validator_panic`](super::GatePolicy::with_validator_panic)): by default a rejection with the
+    /// code `validator_failed`, of which the model is told nothing.
+    ///
+    /// ```
+    /// use graph_nodes::gate::{Code, Judgement};
+    ///
+    /// assert_eq!(Judgement::failed("no stock list").verdict.code(), Some(&Code::VALIDATOR_FAILED));
+    /// ```
+    #[must_use]
+    pub fn failed(why: impl Into<String>) -> Self {
+        Verdict::retry(Code::VALIDATOR_FAILED, why).into()
+    }
+
     /// Sets the tokens.
     #[must_use]
     pub fn with_usage(mut self, usage: Usage) -> Self {
         self.usage = Some(usage);
+        self
+    }
+
+    /// Names a model that was asked and reported no tokens.
+    #[must_use]
+    pub fn with_unknown_usage(mut self, model: impl Into<String>) -> Self {
+        self.unmetered = Some(model.into());
         self
     }
 
@@ -135,6 +165,6 @@ impl Judgement {
 
 impl From<Verdict> for Judgement {
     fn from(verdict: Verdict) -> Self {
-        Self { verdict, usage: None, latency: Duration::ZERO }
+        Self { verdict, usage: None, latency: Duration::ZERO, unmetered: None }
     }
 }

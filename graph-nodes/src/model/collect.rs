@@ -96,7 +96,7 @@ impl Collector {
     }
 
     /// What had arrived when the stream broke off; never a complete response.
-    fn into_partial(self) -> Response {
+    pub(crate) fn into_partial(self) -> Response {
         let text_only = Response { finish: None, ..self.response };
         match self.assembler.with_policy(AssemblyPolicy::Lenient).finish() {
             Ok(assembly) => Response { calls: assembly.calls, warnings: assembly.warnings, ..text_only },

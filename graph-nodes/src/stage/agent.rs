@@ -44,21 +44,21 @@ type Configure<S> = Arc<dyn Fn(&S, Request) -> Request + Send + Sync>;
 /// ```
 #[must_use = "an agent does nothing until it is a node"]
 pub struct AgentNode<S: State> {
-    stage: Name,
-    seat: Seat<S>,
+    pub(super) stage: Name,
+    pub(super) seat: Seat<S>,
     prompt: Option<Prompt<S>>,
     configure: Option<Configure<S>>,
     model: Source<S>,
     /// At most one, else the agent fails.
-    fallbacks: Vec<Source<S>>,
+    pub(super) fallbacks: Vec<Source<S>>,
     tools: ToolBox<S>,
     names: Option<Vec<String>>,
     exposed: Result<ToolBox<S>, ToolBoxError>,
-    deadline: Option<Duration>,
+    pub(super) deadline: Option<Duration>,
 }
 
 /// Where the model comes from.
-enum Source<S: State> {
+pub(super) enum Source<S: State> {
     Resource(Need, fn(&Task<S>) -> Option<Arc<dyn ChatModel>>),
     Fixed(Arc<dyn ChatModel>),
 }
@@ -211,13 +211,13 @@ impl<S: State> AgentNode<S> {
         self
     }
 
-    fn offered(&self) -> Result<&ToolBox<S>, StageError> {
+    pub(super) fn offered(&self) -> Result<&ToolBox<S>, StageError> {
         let exposed = self.exposed.as_ref();
         exposed.map_err(|reason| StageError::Tools { stage: self.stage.clone(), reason: reason.clone() })
     }
 
     /// The model of this attempt.
-    fn model_of(&self, task: &Task<S>, told: &Told) -> Result<Arc<dyn ChatModel>, StageError> {
+    pub(super) fn model_of(&self, task: &Task<S>, told: &Told) -> Result<Arc<dyn ChatModel>, StageError> {
         let stage = || self.stage.clone();
         let source = match &told.correction {
             Some(Correction { fallback: true, .. }) => {
@@ -233,7 +233,7 @@ impl<S: State> AgentNode<S> {
         }
     }
 
-    fn request_of(&self, state: &S, tools: &ToolBox<S>, told: &Told) -> Result<Request, StageError> {
+    pub(super) fn request_of(&self, state: &S, tools: &ToolBox<S>, told: &Told) -> Result<Request, StageError> {
         let prompt = self.prompt.as_ref().map(|prompt| prompt(state)).transpose();
         let prompt = prompt.map_err(|reason| StageError::Prompt { stage: self.stage.clone(), reason })?;
         let base = request::base(prompt, self.seat.history.get(state), tools.specs());
@@ -245,7 +245,7 @@ impl<S: State> AgentNode<S> {
     }
 
     /// The book without what earlier turns left open, if they did.
-    fn swept(&self, state: &S) -> Option<GateBook> {
+    pub(super) fn swept(&self, state: &S) -> Option<GateBook> {
         let book = self.seat.book.get(state);
         let unjudged = match self.seat.draft.get(state) {
             Some(Draft { stage, held: Held::Outcome { outcome, .. } }) => Some((stage, outcome)),

@@ -6,7 +6,7 @@ use graph_engine::Name;
 use serde::{Deserialize, Serialize};
 
 use super::{RouteConflict, StageTotals};
-use crate::gate::{BestOf, Code, ExhaustedBy, GateLedger, ModelOutcome};
+use crate::gate::{BestOf, Code, ExhaustedBy, GateLedger, ModelOutcome, trace};
 
 /// Every attempt and token of all stages that share a seat: the rounds that are open, the latest rounds with all
 /// their attempts, and the sums of all rounds that have ended.
@@ -87,6 +87,17 @@ pub enum RoundEnd {
     Abandoned,
 }
 
+impl RoundEnd {
+    fn as_str(&self) -> &'static str {
+        match self {
+            Self::Accepted => "accepted",
+            Self::AcceptedBest(_) => "accepted_best",
+            Self::Escalated { .. } => "escalated",
+            Self::Abandoned => "abandoned",
+        }
+    }
+}
+
 impl GateBook {
     /// How many rounds, and how many conflicts, are kept.
     pub const KEPT: usize = 32;
@@ -130,13 +141,15 @@ impl GateBook {
 
     /// The ledger of the stage's round; begins one if there is none.
     pub(super) fn ledger_mut(&mut self, stage: &Name) -> &mut GateLedger {
-        self.open.entry(stage.clone()).or_default()
+        let rounds = self.stages.get(stage).map_or(0, |totals| totals.rounds);
+        self.open.entry(stage.clone()).or_insert_with(|| GateLedger::of_round(rounds))
     }
 
     pub(super) fn close(&mut self, stage: &Name, end: RoundEnd) {
         let mut ledger = self.open.remove(stage).unwrap_or_default();
         // A response that nobody will accept any more isn't kept.
         ledger.best = None;
+        trace::round(stage, &ledger, end.as_str());
         self.stages.entry(stage.clone()).or_default().add(&ledger, Some(&end));
         keep(&mut self.recent, Round { stage: stage.clone(), ledger, end });
     }

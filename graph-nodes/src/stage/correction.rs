@@ -1,5 +1,7 @@
 //! The feedback of a gate that stays.
 
+use std::time::Duration;
+
 use graph_engine::{Ctx, Name, NodeError};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -45,9 +47,20 @@ pub struct Correction {
     pub fallback: bool,
 }
 
+/// The feedback of a vertex that asks and judges: it waits when it begins again, so that what the attempt cost is
+/// saved before the wait.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Again {
+    pub(super) correction: Correction,
+    pub(super) wait: Duration,
+}
+
 /// What the stays that led to an agent say.
 #[derive(Default)]
 pub(super) struct Told {
+    /// How long to wait before the call.
+    pub(super) wait: Duration,
     /// From the gate of this stage; the last one counts.
     pub(super) correction: Option<Correction>,
     /// From other nodes of the cluster, in task order, as text.
@@ -58,7 +71,13 @@ impl Told {
     pub(super) fn of(ctx: &Ctx, stage: &Name) -> Result<Self, NodeError> {
         let mut told = Self::default();
         for feedback in ctx.feedbacks::<Value>() {
-            let feedback = feedback?;
+            let mut feedback = feedback?;
+            if let Ok(again) = Again::deserialize(&feedback) {
+                if again.correction.stage == *stage {
+                    told.wait = again.wait;
+                }
+                feedback = serde_json::to_value(again.correction).map_err(NodeError::fatal)?;
+            }
             match Correction::deserialize(&feedback) {
                 Ok(correction) if correction.stage == *stage => told.correction = Some(correction),
                 Ok(_) => {}

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use graph_engine::{BoxError, Name, NodeError};
 
-use crate::gate::{Code, GateError, GateFailure, GateLedger, attempts};
+use crate::gate::{CheckError, Code, GateError, GateFailure, GateLedger, attempts};
 use crate::message::HistoryError;
+use crate::model::Response;
 use crate::tool::ToolBoxError;
 
 /// Why a vertex of a stage fails its turn. Always fatal: what can be tried again is tried by the gate. It is the
@@ -36,6 +37,8 @@ pub enum StageError {
         failure: GateFailure,
         /// What it cost.
         ledger: Box<GateLedger>,
+        /// What the model said last, if it gave a response: it was rejected.
+        last: Option<Box<Response>>,
     },
     /// Trying again is pointless.
     #[error(
@@ -173,6 +176,44 @@ pub enum StageError {
         /// Why.
         #[source]
         reason: BoxError,
+    },
+    /// Agent and gate of one stage are not of the same one, or write into different fields.
+    #[error(
+        "the gate of stage `{stage}` is put together with an agent of stage `{agent}`; give both the same stage and the same seat"
+    )]
+    StagesDiffer {
+        /// The gate's stage.
+        stage: Name,
+        /// The agent's.
+        agent: Name,
+    },
+    /// A gate that is a vertex of its own can't take back what was streamed.
+    #[error(
+        "stage `{stage}`: a gate that is a vertex of its own holds all output back; to stream before the verdict, ask and judge in one vertex, a `GatedNode`"
+    )]
+    Streaming {
+        /// The stage.
+        stage: Name,
+    },
+    /// A check of the gate can't be built.
+    #[error("stage `{stage}`: {reason}")]
+    Check {
+        /// The stage.
+        stage: Name,
+        /// Why.
+        reason: CheckError,
+    },
+    /// The accepted structured output can't be read, although its check could.
+    #[error(
+        "stage `{stage}`: the accepted structured output is no `{wanted}`: {message}; make the type's `Deserialize` depend on its input alone"
+    )]
+    Output {
+        /// The stage.
+        stage: Name,
+        /// The type.
+        wanted: &'static str,
+        /// What is wrong.
+        message: String,
     },
     /// Nobody provides the model.
     #[error(

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::RouteConflict;
 use crate::assemble::AssemblyWarning;
-use crate::gate::{BestOf, Code, ExhaustedBy, Modification};
+use crate::gate::{BestOf, Code, ExhaustedBy, Modification, Retracted};
 use crate::message::CallStatus;
 
 /// What the vertices tell a stream, as custom events. Nothing in here holds text of a rejected response.
@@ -32,6 +32,14 @@ pub enum StageEvent {
         attempt: u32,
         /// How many there can be.
         max: u32,
+    },
+    /// What was shown of an attempt doesn't count: its response was rejected, or accepted with a change that begins in
+    /// what was shown. Only a [`GatedNode`](super::GatedNode) that streams before it has judged says so.
+    Retracted {
+        /// The stage.
+        stage: Name,
+        /// The attempt, how much was shown, and why.
+        retracted: Retracted,
     },
     /// A limit was reached, and the fallback model is asked.
     Fallback {

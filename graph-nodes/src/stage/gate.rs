@@ -2,13 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::time::Duration;
 
 use graph_engine::{Name, Node, NodeError, NodeInfo, NodeKind, Outcome, State, Task, async_trait};
 
-use super::settle::Way;
-use super::{Accepted, Correction, Seat, StageError, StageEvent};
-use crate::gate::{Decision, Exhaustion, GateError, GatePolicy, Validators, decide};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+
+use super::output::Output;
+use super::settle::Wait;
+use super::{Accepted, AgentNode, Seat, StageError};
+use crate::gate::{
+    CheckError, Exhaustion, GateError, GatePolicy, Streaming, StructuredOutput, Validators, decide_in_time, trace,
+};
 
 /// Accepts or rejects what the agent of its stage got from the model, before any effect of it; the only one that
 /// counts, waits and asks again.
@@ -54,7 +59,9 @@ pub struct GateNode<S: State> {
     pub(super) policy: GatePolicy,
     validators: Validators<S>,
     /// The validators; as long as nobody runs calls, such that refuse every call.
-    effective: Validators<S>,
+    pub(super) effective: Validators<S>,
+    pub(super) output: Option<Result<Output<S>, CheckError>>,
+    streaming: Streaming,
     pub(super) calls: Option<Name>,
     pub(super) accepted: Accepted,
     pub(super) edges: BTreeMap<String, Name>,
@@ -70,6 +77,8 @@ impl<S: State> GateNode<S> {
             policy,
             effective: validators.without_calls(),
             validators,
+            output: None,
+            streaming: Streaming::HoldAll,
             calls: None,
             accepted: Accepted::default(),
             edges: BTreeMap::new(),
@@ -81,6 +90,56 @@ impl<S: State> GateNode<S> {
     pub fn calls(mut self, node: impl Into<Name>) -> Self {
         self.calls = Some(node.into());
         self.effective = self.validators.clone();
+        self
+    }
+
+    /// Reads an accepted text as a `T` and adds what the closure makes of it to the update. The text has to be JSON
+    /// that is a `T`, or the response is rejected (codes `parse` and `schema`); with
+    /// [`Validators::with_structured`] before, what is said there counts, a repair for example, and the text has to be
+    /// a `T` besides. The model is told of the schema by [`StructuredOutput::request`] in
+    /// [`AgentNode::request`](super::AgentNode::request).
+    ///
+    /// ```
+    /// # use graph_engine::{Log, State};
+    /// # use graph_nodes::message::Message;
+    /// # use graph_nodes::stage::{AgentNode, Draft, GateBook, GateNode, Seat};
+    /// # #[derive(State, Clone, Default)]
+    /// # struct Trip { price: u32, #[state(append)] history: Log<Message>, draft: Option<Draft>, book: GateBook }
+    /// # let seat = Seat { history: Trip::HISTORY, draft: Trip::DRAFT, book: Trip::BOOK };
+    /// use graph_nodes::gate::{GatePolicy, StructuredOutput, Validators};
+    ///
+    /// #[derive(serde::Deserialize, schemars::JsonSchema)]
+    /// struct Offer {
+    ///     price: u32,
+    /// }
+    ///
+    /// let offer = StructuredOutput::of::<Offer>()?;
+    /// let agent = AgentNode::new("offer", seat).request(move |_, request| offer.request(request));
+    /// let gate = GateNode::new("offer", seat, GatePolicy::new(), Validators::new())
+    ///     .output::<Offer>(|offer, _| Trip::update().price(offer.price));
+    /// assert!(gate.check_agent(&agent).is_ok());
+    /// # Ok::<(), graph_nodes::gate::CheckError>(())
+    /// ```
+    pub fn output<T: JsonSchema + DeserializeOwned + 'static>(
+        mut self,
+        compose: impl Fn(T, &S) -> S::Update + Send + Sync + 'static,
+    ) -> Self {
+        let structured = match self.validators.structured() {
+            Some(structured) => Ok(structured.clone().read_as::<T>()),
+            None => StructuredOutput::of::<T>(),
+        };
+        self.output = Some(structured.map(|structured| {
+            self.validators = self.validators.clone().with_structured(structured.clone());
+            self.effective = self.effective.clone().with_structured(structured);
+            Output::new(compose)
+        }));
+        self
+    }
+
+    /// Asks for another way of streaming than holding all output back, which is refused: the response was asked for in
+    /// another vertex. Only a [`GatedNode`](super::GatedNode) can do it.
+    pub fn streaming(mut self, streaming: Streaming) -> Self {
+        self.streaming = streaming;
         self
     }
 
@@ -103,18 +162,71 @@ impl<S: State> GateNode<S> {
         self
     }
 
-    /// Finds what would fail the first turn: a policy that accepts the best response, without a score. `compile()` asks
-    /// this too.
+    /// Finds what would fail the first turn: a policy that accepts the best response, without a score; a way of
+    /// streaming that a vertex of its own can't do; a type for the output that describes itself by no schema.
+    /// `compile()` asks this too.
     ///
     /// # Errors
-    /// [`StageError::Gate`] with [`GateError::NoScore`].
+    /// [`StageError::Gate`] with [`GateError::NoScore`], [`StageError::Streaming`], [`StageError::Check`].
     pub fn check(&self) -> Result<(), StageError> {
-        match self.policy.exhaustion {
-            Exhaustion::AcceptBest if !self.validators.has_score() => {
-                Err(StageError::Gate { stage: self.stage.clone(), reason: GateError::NoScore })
+        match self.streaming {
+            Streaming::HoldAll => self.check_but_streaming(),
+            _ => Err(StageError::Streaming { stage: self.stage.clone() }),
+        }
+    }
+
+    pub(super) fn check_but_streaming(&self) -> Result<(), StageError> {
+        let stage = || self.stage.clone();
+        if self.policy.exhaustion == Exhaustion::AcceptBest && !self.validators.has_score() {
+            return Err(StageError::Gate { stage: stage(), reason: GateError::NoScore });
+        }
+        match &self.output {
+            Some(Err(reason)) => Err(StageError::Check { stage: stage(), reason: reason.clone() }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Finds what would fail the first turn of this gate behind this agent, for whoever puts stages together: both
+    /// [`check`](Self::check)s, another stage, a fallback model that the policy wants and the agent hasn't, a deadline
+    /// that it doesn't know.
+    ///
+    /// # Errors
+    /// [`StageError::StagesDiffer`], [`StageError::NoFallback`], [`StageError::DeadlineDiffers`], and those of the two.
+    ///
+    /// ```
+    /// # use graph_engine::{Log, State};
+    /// # use graph_nodes::message::Message;
+    /// # use graph_nodes::stage::{AgentNode, Draft, GateBook, GateNode, Seat, StageError};
+    /// # #[derive(State, Clone, Default)]
+    /// # struct Trip { #[state(append)] history: Log<Message>, draft: Option<Draft>, book: GateBook }
+    /// # let seat = Seat { history: Trip::HISTORY, draft: Trip::DRAFT, book: Trip::BOOK };
+    /// use graph_nodes::gate::{Exhaustion, GatePolicy, Validators};
+    ///
+    /// let policy = GatePolicy::new().with_exhaustion(Exhaustion::FallbackModel);
+    /// let gate = GateNode::new("explore", seat, policy, Validators::new());
+    /// let agent = AgentNode::new("explore", seat);
+    /// assert!(matches!(gate.check_agent(&agent), Err(StageError::NoFallback { .. })));
+    /// ```
+    pub fn check_agent(&self, agent: &AgentNode<S>) -> Result<(), StageError> {
+        self.check()?;
+        self.check_pair(agent)?;
+        match self.policy.deadline {
+            Some(deadline) if Some(deadline) != agent.deadline => {
+                Err(StageError::DeadlineDiffers { stage: self.stage.clone(), deadline, agent: agent.deadline })
             }
             _ => Ok(()),
         }
+    }
+
+    pub(super) fn check_pair(&self, agent: &AgentNode<S>) -> Result<(), StageError> {
+        agent.check()?;
+        if self.stage != agent.stage || !self.seat.is(&agent.seat) {
+            return Err(StageError::StagesDiffer { stage: self.stage.clone(), agent: agent.stage.clone() });
+        }
+        if self.policy.exhaustion == Exhaustion::FallbackModel && agent.fallbacks.is_empty() {
+            return Err(StageError::NoFallback { stage: self.stage.clone() });
+        }
+        Ok(())
     }
 }
 
@@ -122,40 +234,16 @@ impl<S: State> GateNode<S> {
 impl<S: State> Node<S> for GateNode<S> {
     async fn run(&self, task: &Task<S>) -> Result<Outcome<S>, NodeError> {
         let (state, ctx) = (task.state(), task.ctx());
+        self.check().map_err(StageError::fatal)?;
         let outcome = self.outcome_of(state).map_err(StageError::fatal)?;
         let rejected = outcome.result.clone();
         let mut book = self.seat.book.get(state).clone();
         let ledger = book.ledger_mut(&self.stage);
-        let decision = decide(&self.policy, &self.effective, ledger, outcome, state)
-            .await
-            .map_err(|reason| StageError::Gate { stage: self.stage.clone(), reason }.fatal())?;
-        match decision {
-            Decision::Accept { response, modified, best, .. } => {
-                self.accept(&ctx, book, *response, modified, best).await
-            }
-            Decision::Retry { feedback, backoff, attempt, max, is_last } => {
-                let (stage, mode) = (self.stage.clone(), self.policy.feedback);
-                let correction = Correction { stage, feedback, mode, attempt, max, is_last, fallback: false };
-                self.retry(&ctx, book, rejected, backoff, correction).await
-            }
-            Decision::Fallback { feedback, by, attempt, max } => {
-                let (stage, mode) = (self.stage.clone(), self.policy.feedback);
-                let correction = Correction { stage, feedback, mode, attempt, max, is_last: true, fallback: true };
-                if ctx.is_observed() {
-                    ctx.emit(StageEvent::Fallback { stage: self.stage.clone(), by }).await?;
-                }
-                self.retry(&ctx, book, rejected, Duration::ZERO, correction).await
-            }
-            Decision::Escalate { edge, code, reason, exhausted } => {
-                self.escalated(book, Way { edge, code, reason, exhausted })
-            }
-            Decision::Exhausted(failure) => self.out_of_attempts(book, failure),
-            Decision::Fatal { code, reason } => {
-                let ledger = Box::new(std::mem::take(book.ledger_mut(&self.stage)));
-                Err(StageError::Fatal { stage: self.stage.clone(), code, reason, ledger }.fatal())
-            }
-            Decision::Cancelled => Err(StageError::Cancelled { stage: self.stage.clone() }.fatal()),
-        }
+        let before = ledger.started();
+        let decided = decide_in_time(&self.policy, &self.effective, ledger, outcome, state).await;
+        trace::attempts(&self.stage, ledger, before);
+        let decision = decided.map_err(|reason| StageError::Gate { stage: self.stage.clone(), reason }.fatal())?;
+        self.follow(&ctx, state, book, rejected, decision, Wait::Here).await
     }
 
     fn describe(&self) -> NodeInfo {
@@ -173,7 +261,9 @@ impl<S: State> Node<S> for GateNode<S> {
         info.problems.extend(self.check().err().map(|problem| problem.to_string()));
         info.stay = true;
         info.direct = self.accepted == Accepted::Direct;
-        info.writes = Some(self.seat.draft.set() | self.seat.book.set() | self.seat.history.set());
+        // What an output writes is known to its closure alone.
+        info.writes =
+            self.output.is_none().then(|| self.seat.draft.set() | self.seat.book.set() | self.seat.history.set());
         info
     }
 }

@@ -15,6 +15,12 @@
 //! | [`GateNode`] | judges the draft before any effect of it, counts, waits, asks again | draft, book; the history, for an accepted text |
 //! | [`ToolsNode`] | runs the calls of an accepted response and answers every one | draft, history, what tools write; the book, when routes collide |
 //!
+//! Or ask and judge in one vertex, a [`GatedNode`], which can stream a text before it is whole:
+//!
+//! | vertex | does | writes |
+//! | --- | --- | --- |
+//! | [`GatedNode`] | both of the above | draft, book; the history, for an accepted text |
+//!
 //! Put the three into one [cluster](graph_engine::Builder::cluster) whose entry is the agent: the gate asks again by
 //! staying. A stay counts against [`Runner::stay_limit`](graph_engine::Runner::stay_limit) since the cluster was
 //! entered from outside, so raise that limit when a stage may have many rounds with many attempts.
@@ -93,6 +99,9 @@ mod draft;
 mod error;
 mod event;
 mod gate;
+mod gated;
+mod gated_sink;
+mod output;
 mod request;
 mod seat;
 mod settle;
@@ -108,6 +117,7 @@ pub use draft::{Draft, Held};
 pub use error::StageError;
 pub use event::StageEvent;
 pub use gate::GateNode;
+pub use gated::GatedNode;
 pub use seat::Seat;
 pub use tools::ToolsNode;
 pub use totals::StageTotals;

@@ -45,6 +45,12 @@ impl<S: State> Seat<S> {
         self.said(Message::user(text))
     }
 
+    /// Whether both are the same fields.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        let fields = |seat: &Self| [seat.history.set(), seat.draft.set(), seat.book.set()];
+        fields(self) == fields(other)
+    }
+
     /// The input of a turn: any message, at the end of the history.
     pub fn said(&self, message: Message) -> S::Update {
         let mut update = S::Update::default();

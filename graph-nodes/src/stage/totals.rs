@@ -42,7 +42,11 @@ pub struct StageTotals {
     pub counters: BTreeMap<Code, u32>,
     /// Responses that would have been rejected, but for shadow mode.
     pub shadow: u32,
-    /// Responses whose tokens are unknown; they count as 0.
+    /// Responses that no validator was asked about, because shadow mode looks at some rounds only.
+    pub unsampled: u32,
+    /// Responses whose structured output was repaired.
+    pub repaired: u32,
+    /// Responses, of judges too, whose tokens are unknown; they count as 0.
     pub usage_unknown: u32,
     /// Time of calls, judges and waits.
     pub elapsed: Duration,
@@ -73,6 +77,8 @@ impl StageTotals {
         self.judge += ledger.judge;
         self.judge_calls = self.judge_calls.saturating_add(ledger.judge_calls);
         self.shadow = self.shadow.saturating_add(ledger.shadow);
+        self.unsampled = self.unsampled.saturating_add(ledger.unsampled);
+        self.repaired = self.repaired.saturating_add(ledger.repaired);
         self.usage_unknown = self.usage_unknown.saturating_add(ledger.usage_unknown);
         self.elapsed = self.elapsed.saturating_add(ledger.elapsed);
         for (code, count) in &ledger.counters {

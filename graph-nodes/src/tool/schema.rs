@@ -1,7 +1,6 @@
 //! The JSON schema of an arguments type.
 
 use schemars::JsonSchema;
-use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
 /// The JSON schema of a type as models are told of it: parts are written in place instead of by reference (but for
@@ -27,11 +26,5 @@ use serde_json::Value;
 /// ```
 #[must_use]
 pub fn schema_of<T: JsonSchema>() -> Value {
-    let settings = SchemaSettings::draft2020_12().with(|settings| {
-        settings.inline_subschemas = true;
-        settings.meta_schema = None;
-    });
-    let mut schema = settings.into_generator().into_root_schema_for::<T>();
-    schema.remove("title");
-    schema.to_value()
+    crate::schema::schema_of::<T>()
 }

@@ -7,6 +7,7 @@
 //! ```
 
 mod fan;
+mod gate;
 mod invoke;
 mod measure;
 mod nodes;
@@ -40,10 +41,12 @@ fn main() {
     invoke::rows(&here);
     state_size::rows(&here);
     stream::rows(&here);
+    gate::rows(&here);
     shape::rows();
     heading(&["law", "unit", "small", "large", "ratio", "target", "verdict"]);
     sequence::laws(&here);
     fan::laws(&here);
     state_size::laws(&here);
+    gate::laws(&here);
     shape::laws();
 }

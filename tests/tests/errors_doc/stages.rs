@@ -26,7 +26,7 @@ pub(crate) struct Desk {
     book: GateBook,
 }
 
-fn seat() -> Seat<Desk> {
+pub(crate) fn seat() -> Seat<Desk> {
     Seat { history: Desk::HISTORY, draft: Desk::DRAFT, book: Desk::BOOK }
 }
 
@@ -306,6 +306,9 @@ pub(crate) async fn section() -> Section {
                 &alone(AgentNode::new("explore", seat()), Desk::default()).await,
                 "In a turn `RunError::MissingResource` comes first; this is what `testing::node_once` says.",
             ),
-        ],
+        ]
+        .into_iter()
+        .chain(crate::gates::stages().await)
+        .collect(),
     }
 }
