@@ -27,11 +27,15 @@ use serde_json::Value;
 /// ```
 #[must_use]
 pub fn schema_of<T: JsonSchema>() -> Value {
-    let settings = SchemaSettings::draft2020_12().with(|settings| {
-        settings.inline_subschemas = true;
-        settings.meta_schema = None;
-    });
-    let mut schema = settings.into_generator().into_root_schema_for::<T>();
+    let mut schema = settings().into_generator().into_root_schema_for::<T>();
     schema.remove("title");
     schema.to_value()
+}
+
+/// Parts in place, no name of the dialect.
+pub(super) fn settings() -> SchemaSettings {
+    SchemaSettings::draft2020_12().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    })
 }

@@ -43,6 +43,11 @@ use crate::model::ToolSpec;
 /// let forget = Forget(ToolSpec::new("forget", "Forgets the city.", schema_of::<NoArgs>()));
 /// assert_eq!(forget.spec().name, "forget");
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no tool over the state `{S}`",
+    label = "not a tool",
+    note = "write `#[tool]` on an `async fn`, make one of a closure with `tool(..)`, or implement `Tool<{S}>`"
+)]
 #[async_trait]
 pub trait Tool<S: State>: Send + Sync + 'static {
     /// What the model is told of the tool.
