@@ -84,7 +84,7 @@ fn the_schema_names_each_argument_of_the_model_and_no_other() {
 }
 
 /// Says hello.
-#[tool(name = "say-hello", description = "Greets.")]
+#[tool(name = "say-hello", description = "Greets.", concurrency_safe, read_only)]
 async fn greet() -> &'static str {
     "hello"
 }
@@ -210,10 +210,7 @@ async fn resources_are_declared_and_named_when_missing() {
     let needs: Vec<_> = Tool::<Trip>::needs(&everything).iter().map(|need| need.type_name()).collect();
     assert_eq!(needs, ["dyn tool_macro::Shop"]);
     let error = tool_once::<Trip>(everything, &json!({"item": "map"})).run().await.unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "nobody provides a `dyn tool_macro::Shop`; call `Runner::provide` or `Turn::with`"
-    );
+    assert_eq!(error.to_string(), "nobody provides a `dyn tool_macro::Shop`; call `Runner::provide` or `Turn::with`");
 }
 
 /// Saves the city.
@@ -333,4 +330,10 @@ async fn a_tool_may_be_local_and_hold_names_of_its_place() {
     }
     assert_eq!(times(2).await, "6");
     assert_eq!(text(&tool_once(times, &json!({"number": 4})).run().await.unwrap()), "12");
+}
+
+#[test]
+fn words_promise_what_the_trait_asks() {
+    let promises = |tool: &dyn Tool<Trip>| (tool.concurrency_safe(&serde_json::Map::new()), tool.read_only());
+    assert_eq!((promises(&greet), promises(&wait)), ((true, true), (false, false)));
 }

@@ -79,7 +79,8 @@ fn words_of(mistakes: &mut Mistakes, attrs: &[Attribute]) -> ArgumentWords {
                     mistakes.push(error);
                 }
             }
-            _ => mistakes.over(attr, "on an argument of a tool stand doc comments and `#[tool(..)]`; use `Args<T>` for more"),
+            _ => mistakes
+                .over(attr, "on an argument of a tool stand doc comments and `#[tool(..)]`; use `Args<T>` for more"),
         }
     }
     words

@@ -38,7 +38,9 @@ pub(crate) fn expand(attr: TokenStream, item: TokenStream) -> TokenStream {
         return quote!(#function #errors);
     }
     let state = words.state.or_else(|| signature::state_of(&function));
-    Tool { function, arguments, state, spec }.write()
+    let promises =
+        Promises { concurrency_safe: words.concurrency_safe.is_some(), read_only: words.read_only.is_some() };
+    Tool { function, arguments, state, spec, promises }.write()
 }
 
 /// Name and description.
@@ -71,6 +73,33 @@ fn spec(mistakes: &mut Mistakes, words: &FunctionWords, function: &ItemFn) -> Sp
     Spec { name, description }
 }
 
+/// What the author says of the body.
+struct Promises {
+    concurrency_safe: bool,
+    read_only: bool,
+}
+
+impl Promises {
+    fn write(&self) -> TokenStream {
+        let arguments = private(quote!(ArgumentMap));
+        let concurrency_safe = self.concurrency_safe.then(|| {
+            quote! {
+                fn concurrency_safe(&self, _: &#arguments) -> bool {
+                    true
+                }
+            }
+        });
+        let read_only = self.read_only.then(|| {
+            quote! {
+                fn read_only(&self) -> bool {
+                    true
+                }
+            }
+        });
+        quote!(#concurrency_safe #read_only)
+    }
+}
+
 /// A path into what generated code uses.
 fn private(item: TokenStream) -> TokenStream {
     quote!(::graph_nodes::__private::#item)
@@ -81,6 +110,7 @@ struct Tool {
     arguments: Vec<Argument>,
     state: Option<Type>,
     spec: Spec,
+    promises: Promises,
 }
 
 impl Tool {
@@ -93,7 +123,8 @@ impl Tool {
         };
         // The value is what others see; what is said of the body stays with the body.
         let (cfgs, outside) = (of(&["cfg"]), of(&["doc", "deprecated", "allow"]));
-        let inside = attrs.iter().filter(|attr| !["cfg", "doc", "deprecated"].iter().any(|name| attr.path().is_ident(name)));
+        let inside =
+            attrs.iter().filter(|attr| !["cfg", "doc", "deprecated"].iter().any(|name| attr.path().is_ident(name)));
         self.function.attrs = inside.cloned().collect();
 
         let function = &self.function;
@@ -179,7 +210,7 @@ impl Tool {
             Some(state) => (quote!(), quote!(#state)),
             None => {
                 let bound = private(quote!(State));
-                (quote!(<__S: #bound>), quote!(__S))
+                (quote!(<AnyState: #bound>), quote!(AnyState))
             }
         }
     }
@@ -198,6 +229,7 @@ impl Tool {
         };
         let into_reply = private(quote!(into_reply));
         let into_reply = quote_spanned!(at=> #into_reply::<#state, #result>);
+        let promises = self.promises.write();
         let injected = self.parts_of(|source| matches!(source, Source::Call)).map(|part| of_state(&part, &state));
         quote! {
             #[#async_trait]
@@ -221,12 +253,18 @@ impl Tool {
                     #(__needs.extend(#injected.needs());)*
                     __needs
                 }
+
+                #promises
             }
         }
     }
 
     fn parts_of(&self, which: impl Fn(&Source) -> bool) -> impl Iterator<Item = Ident> {
-        self.names().into_iter().zip(&self.arguments).filter(move |(_, argument)| which(&argument.source)).map(|(name, _)| name)
+        self.names()
+            .into_iter()
+            .zip(&self.arguments)
+            .filter(move |(_, argument)| which(&argument.source))
+            .map(|(name, _)| name)
     }
 
     fn schema(&self) -> TokenStream {
@@ -270,7 +308,7 @@ impl Tool {
 
 /// The part of an injected argument: generic where the tool is.
 fn of_state(part: &Ident, state: &TokenStream) -> TokenStream {
-    if state.to_string() == "__S" { quote!(#part::<__S>()) } else { quote!(#part()) }
+    if state.to_string() == "AnyState" { quote!(#part::<AnyState>()) } else { quote!(#part()) }
 }
 
 /// The default of an argument, as value and as the schema shows it.

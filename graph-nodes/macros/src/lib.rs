@@ -69,6 +69,8 @@ use proc_macro::TokenStream;
 /// | `name = "text"` | another name |
 /// | `description = "text"` | instead of the doc comment |
 /// | `state = Trip` | the state, where neither `Snap<Trip>`, `Call<'static, Trip>` nor `ToolReply<Trip>` names it; a tool without any serves every state |
+/// | `concurrency_safe` | a call may run beside its neighbours |
+/// | `read_only` | a call changes nothing that another call could notice |
 ///
 /// | on an argument | |
 /// | --- | --- |

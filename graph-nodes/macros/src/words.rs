@@ -10,7 +10,7 @@ use crate::mistakes::Mistakes;
 /// As many characters as every provider takes.
 const LONGEST_NAME: usize = 64;
 
-const ON_FUNCTION: &str = "`name = \"..\"`, `description = \"..\"` or `state = Type`";
+const ON_FUNCTION: &str = "`name = \"..\"`, `description = \"..\"`, `state = Type`, `concurrency_safe` or `read_only`";
 const ON_ARGUMENT: &str = "`default`, `default = value` or `inject`";
 
 /// What `#[tool(..)]` says of the function.
@@ -19,6 +19,8 @@ pub(crate) struct FunctionWords {
     pub(crate) name: Option<LitStr>,
     pub(crate) description: Option<LitStr>,
     pub(crate) state: Option<Type>,
+    pub(crate) concurrency_safe: Option<Span>,
+    pub(crate) read_only: Option<Span>,
 }
 
 /// What `#[tool(..)]` says of an argument.
@@ -62,7 +64,7 @@ impl FunctionWords {
                 once(&mut words.description, word, description)
             }
             "state" => {
-                input.parse::<Token![=]>()?;
+                equals(word, input, "Type")?;
                 if input.peek(LitStr) {
                     let quoted: LitStr = input.parse()?;
                     let message = format!("write it without quotes: `state = {}`", quoted.value());
@@ -71,6 +73,8 @@ impl FunctionWords {
                 let state = input.parse()?;
                 once(&mut words.state, word, state)
             }
+            "concurrency_safe" => flag(&mut words.concurrency_safe, word, input),
+            "read_only" => flag(&mut words.read_only, word, input),
             _ => Err(unknown(word, ON_FUNCTION)),
         });
         for (name, span) in names {
@@ -88,7 +92,7 @@ impl ArgumentWords {
                 once(&mut self.default, word, value)
             }
             "default" => once(&mut self.default, word, Given::Type(word.span())),
-            "inject" => once(&mut self.inject, word, word.span()),
+            "inject" => flag(&mut self.inject, word, input),
             _ => Err(unknown(word, ON_ARGUMENT)),
         });
     }
@@ -99,10 +103,14 @@ pub(crate) fn check_name(mistakes: &mut Mistakes, name: &str, at: Span, help: &s
     if name.trim().is_empty() {
         mistakes.at(at, "a blank name: a model calls a tool by its name");
     } else if let Some(wrong) = name.chars().find(|c| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))) {
-        mistakes.at(at, format!("`{wrong}` in the name of a tool: providers take letters, digits, `_` and `-`; give it {help}"));
+        mistakes.at(
+            at,
+            format!("`{wrong}` in the name of a tool: providers take letters, digits, `_` and `-`; give it {help}"),
+        );
     } else if name.len() > LONGEST_NAME {
         let length = name.len();
-        mistakes.at(at, format!("a name of {length} characters: providers take at most {LONGEST_NAME}; give it {help}"));
+        mistakes
+            .at(at, format!("a name of {length} characters: providers take at most {LONGEST_NAME}; give it {help}"));
     }
 }
 
@@ -141,8 +149,24 @@ fn one(
 }
 
 fn text(word: &Ident, input: ParseStream<'_>) -> Result<LitStr> {
-    input.parse::<Token![=]>()?;
+    equals(word, input, "\"..\"")?;
     input.parse().map_err(|error: Error| Error::new(error.span(), format!("expected a text: `{word} = \"..\"`")))
+}
+
+/// At the end of the words rustc has no token to point at, so the word itself is named.
+fn equals(word: &Ident, input: ParseStream<'_>, value: &str) -> Result<()> {
+    match input.parse::<Option<Token![=]>>()? {
+        Some(_) => Ok(()),
+        None => Err(Error::new(word.span(), format!("`{word}` needs a value: `{word} = {value}`"))),
+    }
+}
+
+/// A word that stands alone.
+fn flag(place: &mut Option<Span>, word: &Ident, input: ParseStream<'_>) -> Result<()> {
+    if input.peek(Token![=]) || input.peek(syn::token::Paren) {
+        return Err(Error::new(word.span(), format!("`{word}` takes no value")));
+    }
+    once(place, word, word.span())
 }
 
 fn once<T>(place: &mut Option<T>, word: &Ident, value: T) -> Result<()> {

@@ -77,7 +77,8 @@ impl ArgsSchema {
     /// What is wrong with the arguments, for the model; sorted, so that it is the same in every run.
     pub(crate) fn check(&self, tool: &str, arguments: &Map<String, Value>) -> Result<(), String> {
         let instance = Value::Object(arguments.clone());
-        let mut faults: Vec<(String, String)> = self.0.iter_errors(&instance).flat_map(|error| explain(&error)).collect();
+        let mut faults: Vec<(String, String)> =
+            self.0.iter_errors(&instance).flat_map(|error| explain(&error)).collect();
         if faults.is_empty() {
             return Ok(());
         }

@@ -55,6 +55,7 @@ fn expected(error: &ValidationError<'_>) -> String {
         Kind::MaxItems { limit } => format!("expected at most {}, found {}", of(*limit, "item"), items(error)),
         Kind::UniqueItems => format!("expected items that differ, found {}", found()),
         Kind::Pattern { pattern } => format!("expected a text that matches `{pattern}`, found {}", found()),
+        Kind::MultipleOf { multiple_of } => format!("expected a multiple of {multiple_of}, found {}", found()),
         Kind::Format { format } => format!("expected the format `{format}`, found {}", found()),
         // What is left names its keyword and the value by itself.
         _ => cut(&error.to_string()),

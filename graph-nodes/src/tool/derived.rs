@@ -12,9 +12,9 @@ use serde::de::{DeserializeOwned, Deserializer, Error as _, Visitor};
 use serde::{Serialize, forward_to_deserialize_any};
 use serde_json::{Map, Value, json};
 
+use super::FromCall;
 use super::schema::settings;
 pub use super::{Args, Call, IntoToolReply, Tool, ToolError, ToolReply, schema_of};
-use super::FromCall;
 pub use crate::model::ToolSpec;
 
 /// A type that a model can give as an argument.
@@ -29,6 +29,7 @@ pub trait ToolArgument: JsonSchema + DeserializeOwned + Send + 'static {}
 #[diagnostic::do_not_recommend]
 impl<T: JsonSchema + DeserializeOwned + Send + 'static> ToolArgument for T {}
 
+pub type ArgumentMap = Map<String, Value>;
 pub type Answer<S> = Result<ToolReply<S>, ToolError>;
 pub type Running<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 

@@ -37,13 +37,13 @@ pub use content::{IntoToolReply, Json};
 pub use error::ToolError;
 pub use extract::{Args, CallInfo, FromCall};
 pub use function::{FnTool, ToolFn, tool};
+#[doc(inline)]
+pub use graph_nodes_macros::tool;
 #[cfg(feature = "testing")]
 pub use once::{ToolOnce, tool_once};
 pub(crate) use reply::Answer;
 pub use reply::{ToolReply, ToolRoute};
 pub use schema::schema_of;
-#[doc(inline)]
-pub use graph_nodes_macros::tool;
 /// Says that a call is to stop; `#[tool]` functions ask for it.
 pub use tokio_util::sync::CancellationToken;
 pub use tool_trait::Tool;
