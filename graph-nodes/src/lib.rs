@@ -7,7 +7,7 @@
 //! | you want to | take | in |
 //! | --- | --- | --- |
 //! | put an agent with a gate and tools into a graph | [`AgentNode`](stage::AgentNode), [`GateNode`](stage::GateNode), [`ToolsNode`](stage::ToolsNode) | [`stage`] |
-//! | write a tool | [`tool`](tool::tool), or an implementation of [`Tool`](tool::Tool) | [`tool`] |
+//! | write a tool | [`#[tool]`](macro@tool::tool), [`tool`](fn@tool::tool), or an implementation of [`Tool`](tool::Tool) | [`tool`] |
 //! | accept or reject a response before any effect of it | a [`Validator`](gate::Validator) in a [`GateNode`](stage::GateNode) | [`gate`] |
 //! | the same without an engine | [`Gated`](gate::Gated), or [`decide`](gate::decide) in a loop of your own | [`gate`] |
 //! | stream a text before it is whole, and judge it nevertheless | [`GatedNode`](stage::GatedNode), an agent and its gate in one vertex | [`stage`] |
@@ -94,3 +94,11 @@ pub mod prompt;
 mod schema;
 pub mod stage;
 pub mod tool;
+
+/// What generated code uses. Not part of the API.
+#[doc(hidden)]
+pub mod __private {
+    pub use graph_engine::{Need, State, async_trait};
+
+    pub use crate::tool::derived::*;
+}

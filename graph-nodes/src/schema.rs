@@ -13,13 +13,17 @@ const MOST_FAULTS: usize = 20;
 /// The longest path that is told in full, in characters: keys are the model's.
 const LONGEST_PATH: usize = 120;
 
-/// The schema of a type: parts in place, without the Rust name.
-pub(crate) fn schema_of<T: JsonSchema>() -> Value {
-    let settings = SchemaSettings::draft2020_12().with(|settings| {
+/// Parts in place, no name of the dialect.
+pub(crate) fn settings() -> SchemaSettings {
+    SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
-    });
-    let mut schema = settings.into_generator().into_root_schema_for::<T>();
+    })
+}
+
+/// The schema of a type, without the Rust name.
+pub(crate) fn schema_of<T: JsonSchema>() -> Value {
+    let mut schema = settings().into_generator().into_root_schema_for::<T>();
     schema.remove("title");
     schema.to_value()
 }

@@ -34,3 +34,8 @@ pub struct DiagramsGuide;
 #[doc = include_str!("../../docs/stages.md")]
 #[derive(Debug)]
 pub struct StagesPage;
+
+/// The guide to tools.
+#[doc = include_str!("../../docs/guide/tools.md")]
+#[derive(Debug)]
+pub struct ToolsGuide;

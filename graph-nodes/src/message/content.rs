@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::Artifact;
+
 /// One block of a message's content.
 ///
 /// ```
@@ -37,6 +39,11 @@ pub enum Content {
     Reasoning {
         /// Opaque: only the provider's adapter knows its shape.
         reasoning: Value,
+    },
+    /// A tool's result that is stored elsewhere. The text of the same message says so to the model.
+    Artifact {
+        /// Where it is.
+        artifact: Artifact,
     },
 }
 

@@ -14,6 +14,7 @@
 //! | [`Content::Image`] | `{"type":"image_url","image_url":{"url":..}}` | the same |
 //! | [`Content::Refusal`] | `{"type":"refusal","refusal":..}` | the same |
 //! | [`Content::Reasoning`] | `{"type":"reasoning","reasoning":JSON}` | provider specific: send back as the provider asks, or drop |
+//! | [`Content::Artifact`] | `{"type":"artifact","artifact":{"artifact":uri,..}}` | drop it: a text block of the message says the same |
 //! | [`Message::calls`] | `tool_calls: [ToolCall, ..]`, left out when empty | the same |
 //! | [`ToolCall`] | `{"id":..,"type":"function","function":{"name":..,"arguments":"text"}}` | the same |
 //! | [`Message::usage`] | `usage`, left out when absent | belongs to the response: drop it |
@@ -22,6 +23,7 @@
 //! | [`Message::status`] | `status: "error"`, left out when `ok` | has no such field: drop it |
 
 mod arguments;
+mod artifact;
 mod call;
 mod chat_message;
 mod content;
@@ -33,6 +35,7 @@ mod usage;
 mod wire;
 
 pub use arguments::{Arguments, ArgumentsError};
+pub use artifact::Artifact;
 pub use call::{CallFault, ToolCall};
 pub use chat_message::{Message, MessageKind};
 pub use content::{Content, ImageRef};

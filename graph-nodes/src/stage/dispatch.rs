@@ -3,7 +3,7 @@
 use graph_engine::{Ctx, Name, NodeError, State, Task};
 
 use super::StageEvent;
-use crate::message::{CallStatus, Message, ToolCall};
+use crate::message::{CallStatus, Content, Message, ToolCall};
 use crate::panics::guarded_async;
 use crate::tool::{Answer, Call, ToolBox, ToolRoute};
 
@@ -66,22 +66,23 @@ impl<S: State> Dispatch<'_, S> {
     }
 
     async fn answer(&self, call: &ToolCall, answer: Answer<S>) -> Result<Answered<S>, NodeError> {
-        let (text, status, update, route) = match answer {
-            Ok(reply) => match reply.text {
-                Ok(text) => (text, CallStatus::Ok, reply.update, reply.route),
+        let (text, artifacts, status, update, route) = match answer {
+            Ok(reply) => match reply.model_text() {
+                Ok(text) => (text, reply.artifacts, CallStatus::Ok, reply.update, reply.route),
                 Err(error) => {
                     let text = format!(
                         "the tool `{}` gave a result that is no JSON ({error}); don't call it again in the same way",
                         call.name
                     );
-                    (text, CallStatus::Error, None, None)
+                    (text, Vec::new(), CallStatus::Error, None, None)
                 }
             },
-            Err(error) => (error.to_string(), CallStatus::Error, None, None),
+            Err(error) => (error.to_string(), Vec::new(), CallStatus::Error, None, None),
         };
         let (stage, tool, call_id) = (self.stage.clone(), call.name.clone(), call.id.clone());
         self.emit(|| StageEvent::ToolAnswered { stage, tool, call_id, status }).await?;
-        let message = Message::tool(&call.id, text).with_tool_name(&call.name).with_status(status);
+        let mut message = Message::tool(&call.id, text).with_tool_name(&call.name).with_status(status);
+        message.content.extend(artifacts.into_iter().map(|artifact| Content::Artifact { artifact }));
         Ok(Answered { message, update, route })
     }
 

@@ -5,6 +5,8 @@ use std::fmt;
 use jsonschema::Validator;
 use serde_json::{Map, Value};
 
+use super::args_fault::{explain, placed};
+
 /// Why a schema can't describe the arguments of a tool.
 ///
 /// ```
@@ -76,18 +78,13 @@ impl ArgsSchema {
     pub(crate) fn check(&self, tool: &str, arguments: &Map<String, Value>) -> Result<(), String> {
         let instance = Value::Object(arguments.clone());
         let mut faults: Vec<(String, String)> =
-            self.0.iter_errors(&instance).map(|error| (error.instance_path().to_string(), error.to_string())).collect();
+            self.0.iter_errors(&instance).flat_map(|error| explain(&error)).collect();
         if faults.is_empty() {
             return Ok(());
         }
         faults.sort_unstable();
-        let faults: Vec<String> = faults
-            .into_iter()
-            .map(|(path, what)| match path.as_str() {
-                "" => what,
-                path => format!("at `{path}`: {what}"),
-            })
-            .collect();
+        faults.dedup();
+        let faults: Vec<String> = faults.into_iter().map(|(path, what)| placed(&path, &what)).collect();
         Err(format!(
             "the arguments of `{tool}` don't fit its schema: {}; correct them and call again",
             faults.join("; ")

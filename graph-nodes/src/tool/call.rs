@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
-use graph_engine::{Ctx, State, Task};
+use graph_engine::{Ctx, Snap, State, Task};
 use serde_json::{Map, Value};
 
 use super::ToolError;
@@ -73,6 +73,12 @@ impl<'a, S: State> Call<'a, S> {
     #[must_use]
     pub fn state(&self) -> &S {
         self.task.state()
+    }
+
+    /// The state, to keep.
+    #[must_use]
+    pub fn snapshot(&self) -> Snap<S> {
+        self.task.snapshot()
     }
 
     /// Run metadata, cancellation and events.

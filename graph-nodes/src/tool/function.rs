@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::args_fault::unreadable;
 use super::{Call, Tool, ToolError, ToolReply, schema_of};
 use crate::model::ToolSpec;
 
@@ -56,7 +57,7 @@ where
 
 type Run<S> = Arc<dyn Fn(Call<'static, S>) -> BoxFuture<'static, Result<ToolReply<S>, ToolError>> + Send + Sync>;
 
-/// A tool made of a closure by [`tool`].
+/// A tool made of a closure by [`tool`](fn@tool).
 ///
 /// ```
 /// use graph_engine::State;
@@ -120,8 +121,7 @@ pub fn tool<S: State, Args: JsonSchema + DeserializeOwned + Send + 'static>(
         match serde_json::from_value::<Args>(arguments) {
             Ok(args) => Box::pin(run(args, call)),
             Err(error) => {
-                let message =
-                    format!("the arguments of `{}` can't be read ({error}); correct them and call again", call.name());
+                let message = unreadable(call.name(), &error.to_string());
                 Box::pin(std::future::ready(Err(message.into())))
             }
         }

@@ -6,11 +6,14 @@ use graph_engine::{Name, State};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::message::{Artifact, Content};
+
 /// What a handler hands back.
 ///
 /// | part | what becomes of it |
 /// | --- | --- |
 /// | text or JSON | the tool message that answers this call |
+/// | [`artifact`](Self::artifact) | a line of that text, and typed in the same message for whoever shows it |
 /// | [`update`](Self::update) | composed with those of the other calls, in request order |
 /// | [`go`](Self::go), [`stay`](Self::stay), [`direct`](Self::direct), [`finish`](Self::finish) | at most one is taken a response: see [`ToolRoute`] |
 ///
@@ -29,6 +32,7 @@ use serde_json::Value;
 #[must_use = "a reply does nothing until the handler returns it"]
 pub struct ToolReply<S: State> {
     pub(crate) text: Result<String, serde_json::Error>,
+    pub(crate) artifacts: Vec<Artifact>,
     pub(crate) update: Option<S::Update>,
     pub(crate) route: Option<ToolRoute>,
 }
@@ -62,12 +66,32 @@ pub enum ToolRoute {
 impl<S: State> ToolReply<S> {
     /// A text for the model.
     pub fn text(text: impl Into<String>) -> Self {
-        Self { text: Ok(text.into()), update: None, route: None }
+        Self { text: Ok(text.into()), artifacts: Vec::new(), update: None, route: None }
     }
 
     /// A value for the model, as compact JSON. One that is no JSON is answered as an error of the tool.
     pub fn json(value: impl Serialize) -> Self {
-        Self { text: serde_json::to_string(&value), update: None, route: None }
+        Self { text: serde_json::to_string(&value), artifacts: Vec::new(), update: None, route: None }
+    }
+
+    /// Refers to something that is stored elsewhere: one more line for the model, and a
+    /// [`Content::Artifact`] for whoever shows the message.
+    ///
+    /// ```
+    /// # use graph_engine::State;
+    /// # #[derive(State, Clone, Default)]
+    /// # struct Trip { city: String }
+    /// use graph_nodes::message::{Artifact, Content};
+    /// use graph_nodes::tool::ToolReply;
+    ///
+    /// let report = Artifact::new("reports/7").media_type("text/csv");
+    /// let reply = ToolReply::<Trip>::text("12 hotels").artifact(report.clone());
+    /// let text = "12 hotels\n{\"artifact\":\"reports/7\",\"media_type\":\"text/csv\"}";
+    /// assert_eq!(reply.content().unwrap(), [Content::text(text), Content::Artifact { artifact: report }]);
+    /// ```
+    pub fn artifact(mut self, artifact: Artifact) -> Self {
+        self.artifacts.push(artifact);
+        self
     }
 
     /// Writes state. A second update of the same reply comes after the first.
@@ -105,6 +129,35 @@ impl<S: State> ToolReply<S> {
         self
     }
 
+    /// What the tool message will hold, for tests of a handler.
+    ///
+    /// # Errors
+    /// If the value of [`json`](Self::json) is no JSON.
+    pub fn content(&self) -> Result<Vec<Content>, &serde_json::Error> {
+        let text = self.model_text()?;
+        let text = (!text.is_empty()).then(|| Content::text(text));
+        let artifacts = self.artifacts.iter().map(|artifact| Content::Artifact { artifact: artifact.clone() });
+        Ok(text.into_iter().chain(artifacts).collect())
+    }
+
+    /// What the model reads: the text, then a line for each artifact.
+    pub(crate) fn model_text(&self) -> Result<String, &serde_json::Error> {
+        let mut text = self.text.as_ref()?.clone();
+        for artifact in &self.artifacts {
+            if !text.is_empty() {
+                text.push('\n');
+            }
+            text.push_str(&artifact.to_string());
+        }
+        Ok(text)
+    }
+
+    /// What it writes, if it does, for tests of a handler.
+    #[must_use]
+    pub fn written(&self) -> Option<&S::Update> {
+        self.update.as_ref()
+    }
+
     /// The route, if there is one.
     #[must_use]
     pub fn route(&self) -> Option<&ToolRoute> {
@@ -128,6 +181,7 @@ impl<S: State> fmt::Debug for ToolReply<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ToolReply")
             .field("text", &self.text)
+            .field("artifacts", &self.artifacts)
             .field("writes", &self.update.is_some())
             .field("route", &self.route)
             .finish()
