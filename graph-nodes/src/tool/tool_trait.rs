@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use graph_engine::{Need, State};
+use serde_json::{Map, Value};
 
 use super::{Call, ToolError, ToolReply};
 use crate::model::ToolSpec;
@@ -53,6 +54,19 @@ pub trait Tool<S: State>: Send + Sync + 'static {
     /// # Errors
     /// What the model is told instead of a result.
     async fn call(&self, call: Call<'_, S>) -> Result<ToolReply<S>, ToolError>;
+
+    /// Whether this call may run at the same time as its neighbours, judged by its arguments. Only neighbours that all
+    /// say so run together; a call that doesn't runs alone. A panic counts as no.
+    fn concurrency_safe(&self, arguments: &Map<String, Value>) -> bool {
+        let _ = arguments;
+        false
+    }
+
+    /// Whether a call changes nothing that another call could notice. A success of a tool that isn't read-only makes
+    /// earlier results old: see [`Guards::with_repeats_intercepted`](crate::stage::Guards::with_repeats_intercepted).
+    fn read_only(&self) -> bool {
+        false
+    }
 
     /// The resources that it asks for, so that they are found missing when a turn begins.
     fn needs(&self) -> Vec<Need> {
