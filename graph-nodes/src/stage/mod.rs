@@ -99,6 +99,7 @@ mod gate;
 mod guards;
 mod next_prompt;
 mod request;
+mod round;
 mod seat;
 mod settle;
 mod several;
