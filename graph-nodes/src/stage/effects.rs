@@ -61,9 +61,7 @@ impl<S: State> ToolsNode<S> {
         let outcome = Outcome::of(S::compose(update, written));
         let typed = |content| match content_type {
             None => Ok(content),
-            Some(content_type) => {
-                serde_json::to_value(TypedReply { content_type, content }).map_err(NodeError::fatal)
-            }
+            Some(content_type) => serde_json::to_value(TypedReply { content_type, content }).map_err(NodeError::fatal),
         };
         let outcome = match route {
             Some(ToolRoute::Finish(reply)) => outcome.finish(typed(reply)?),
@@ -105,9 +103,8 @@ impl<S: State> ToolsNode<S> {
     /// Keeps the last prompt that is meant for where the stage goes.
     fn keep_prompt(&self, route: Option<&ToolRoute>, answers: &[Answered<S>], book: &mut GateBook) {
         let Some(to) = self.destination(route) else { return };
-        let meant = answers.iter().filter(|one| {
-            self.destination(one.route.as_ref().map(|of: &RouteOf| &of.route)) == Some(to)
-        });
+        let meant =
+            answers.iter().filter(|one| self.destination(one.route.as_ref().map(|of: &RouteOf| &of.route)) == Some(to));
         if let Some(text) = meant.filter_map(|one| one.extras.prompt.as_ref()).next_back() {
             book.prompts.insert(to.clone(), NextPrompt { text: text.clone(), taken_by: None });
         }

@@ -81,8 +81,7 @@ impl<S: State> RequireEvidence<S> {
         let missing = self.sets.iter().filter(|set| !set.iter().any(has));
         let told: Vec<String> = missing.map(|set| told(set)).collect();
         let them = if told.len() == 1 && !told[0].starts_with("one of") { "it" } else { "them" };
-        (!told.is_empty())
-            .then(|| format!("answer only after {} gave a result; call {them} first", told.join(" and ")))
+        (!told.is_empty()).then(|| format!("answer only after {} gave a result; call {them} first", told.join(" and ")))
     }
 
     /// Reminders of this turn so far: of ended rounds and of the open one.

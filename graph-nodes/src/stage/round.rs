@@ -59,7 +59,9 @@ impl<'a> RoundBook<'a> {
 
     /// The prompt of this round, if a tool set one.
     pub(super) fn prompt(&self, node: &Name) -> Option<String> {
-        let of = |key| self.book.prompts.get(key).filter(|NextPrompt { taken_by, .. }| taken_by.as_ref() == Some(self.stage));
+        let of = |key| {
+            self.book.prompts.get(key).filter(|NextPrompt { taken_by, .. }| taken_by.as_ref() == Some(self.stage))
+        };
         [node, self.stage].into_iter().find_map(of).map(|prompt| prompt.text.clone())
     }
 

@@ -61,7 +61,10 @@ mod tests {
 
     #[test]
     fn keys_are_sorted_at_every_depth_and_lists_are_not() {
-        assert_eq!(of(r#"{"b": {"d": 1, "c": [2, 1]}, "a": "x"}"#).as_deref(), Some(r#"f {"a":"x","b":{"c":[2,1],"d":1}}"#));
+        assert_eq!(
+            of(r#"{"b": {"d": 1, "c": [2, 1]}, "a": "x"}"#).as_deref(),
+            Some(r#"f {"a":"x","b":{"c":[2,1],"d":1}}"#)
+        );
         assert_ne!(of(r#"{"a": [1, 2]}"#), of(r#"{"a": [2, 1]}"#));
     }
 

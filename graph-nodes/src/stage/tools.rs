@@ -9,9 +9,7 @@ use graph_engine::{Ctx, Name, Node, NodeError, NodeInfo, NodeKind, Outcome, Stat
 
 use super::dispatch::Dispatch;
 use super::effects::Effects;
-use super::{
-    Draft, GateBook, Guards, Held, RequireEvidence, Seat, SeveralCalls, StageError, StageEvent, ToolLedger,
-};
+use super::{Draft, GateBook, Guards, Held, RequireEvidence, Seat, SeveralCalls, StageError, StageEvent, ToolLedger};
 use crate::message::Message;
 use crate::model::Response;
 use crate::tool::{ToolBox, ToolBoxError, ToolBoxWarning, ToolRoute};

@@ -131,7 +131,13 @@ pub fn tool<S: State, Args: JsonSchema + DeserializeOwned + Send + 'static>(
             }
         }
     });
-    FnTool { spec: ToolSpec::new(name, description, schema_of::<Args>()), needs: Vec::new(), safe: None, read_only: false, run }
+    FnTool {
+        spec: ToolSpec::new(name, description, schema_of::<Args>()),
+        needs: Vec::new(),
+        safe: None,
+        read_only: false,
+        run,
+    }
 }
 
 impl<S: State> FnTool<S> {

@@ -7,7 +7,7 @@ use graph_engine::{Name, State};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{GroupCalls, GroupReplyError, ToolReply};
+use super::{GroupCalls, GroupReplyError, ToolReply, ToolRoute};
 use crate::message::Message;
 
 /// What a group handler hands back: one reply for all calls, and where wanted an own text for some of them.
@@ -106,6 +106,12 @@ impl<S: State> GroupReply<S> {
         self.with(ToolReply::unproductive)
     }
 
+    /// The route, if there is one.
+    #[must_use]
+    pub fn route(&self) -> Option<&ToolRoute> {
+        self.shared.route()
+    }
+
     /// What answers this call.
     ///
     /// # Errors
@@ -121,9 +127,10 @@ impl<S: State> GroupReply<S> {
     pub fn check(&self, calls: &GroupCalls<'_, S>) -> Result<(), GroupReplyError> {
         let known: BTreeSet<&str> = calls.ids().collect();
         match self.texts.keys().find(|id| !known.contains(id.as_str())) {
-            Some(id) => {
-                Err(GroupReplyError::UnknownCall { call_id: id.clone(), known: calls.ids().map(str::to_owned).collect() })
-            }
+            Some(id) => Err(GroupReplyError::UnknownCall {
+                call_id: id.clone(),
+                known: calls.ids().map(str::to_owned).collect(),
+            }),
             None => Ok(()),
         }
     }

@@ -51,7 +51,9 @@ pub enum GroupReplyError {
         expected: &'static str,
     },
     /// An object with a part that means nothing.
-    #[error("the group returned an object with an unknown part `{part}`; the parts are `step`, `feedback`, `answers`, `prompt`, `message`, `content_type`")]
+    #[error(
+        "the group returned an object with an unknown part `{part}`; the parts are `step`, `feedback`, `answers`, `prompt`, `message`, `content_type`"
+    )]
     UnknownPart {
         /// The part.
         part: String,

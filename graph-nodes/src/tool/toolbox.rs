@@ -196,11 +196,7 @@ impl<S: State> ToolBoxBuilder<S> {
 
     /// Adds a handler for calls of exactly these tools, in any order: see [`GroupHandler`]. The tools themselves are
     /// added with [`tool`](Self::tool), which also run when the set is another one.
-    pub fn group<N: Into<String>>(
-        mut self,
-        names: impl IntoIterator<Item = N>,
-        handler: impl GroupHandler<S>,
-    ) -> Self {
+    pub fn group<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>, handler: impl GroupHandler<S>) -> Self {
         self.groups.push((names.into_iter().map(Into::into).collect(), Arc::new(handler)));
         self
     }

@@ -7,9 +7,9 @@ use graph_engine::{NodeError, State};
 
 use super::super::signature::signature;
 use super::super::{StageError, ToolLedger};
+use super::Dispatch;
 use super::answered::{Answered, Failure};
 use super::judge::Judged;
-use super::Dispatch;
 use crate::message::{CallStatus, ToolCall};
 use crate::tool::{Entry, ToolReply, ToolRoute};
 
@@ -187,7 +187,8 @@ impl<'a, S: State> Dispatch<'a, S> {
                 self.refuse(call, why).await
             }
             _ => {
-                let text = format!("not executed again: the call `{}` beside it is the same and answered: {text}", other.id);
+                let text =
+                    format!("not executed again: the call `{}` beside it is the same and answered: {text}", other.id);
                 self.repeat(call, text).await
             }
         }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use graph_engine::{NodeError, State};
 
 use super::super::{StageError, ToolLedger};
+use super::Dispatch;
 use super::answered::{Answered, Failure, checked, no_json};
 use super::judge::broken;
-use super::Dispatch;
 use crate::message::ToolCall;
 use crate::tool::{GroupHandler, GroupKey, GroupReply, ToolReply};
 

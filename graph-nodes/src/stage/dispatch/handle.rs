@@ -55,7 +55,8 @@ impl<S: State> Dispatch<'_, S> {
         let ended = match self.node.call_timeout {
             None => work.await,
             Some(limit) => timeout(limit, work).await.map_err(|_| {
-                let text = format!("{what} gave no result within {limit:?} and was stopped; the same call may work later");
+                let text =
+                    format!("{what} gave no result within {limit:?} and was stopped; the same call may work later");
                 ToolError::from(text).retryable()
             })?,
         };

@@ -58,7 +58,11 @@ impl<'a, S: State> Dispatch<'a, S> {
     pub(super) fn is_safe(&self, call: &ToolCall) -> bool {
         let (Ok(entry), Ok(arguments)) = (self.tools.find(&call.name), call.arguments.parsed()) else { return false };
         guarded(|| entry.tool.concurrency_safe(arguments)).unwrap_or_else(|message| {
-            tracing::error!(tool = call.name, message, "a tool panicked when it was asked whether it may run beside others");
+            tracing::error!(
+                tool = call.name,
+                message,
+                "a tool panicked when it was asked whether it may run beside others"
+            );
             false
         })
     }
