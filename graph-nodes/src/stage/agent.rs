@@ -1,6 +1,7 @@
 //! The vertex that asks a model.
 
 use std::fmt;
+use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,7 +9,8 @@ use graph_engine::{BoxError, Name, Need, Node, NodeError, NodeInfo, NodeKind, Ou
 use tokio::time::{Instant, timeout};
 
 use super::correction::Told;
-use super::{Correction, Draft, GateBook, Held, Seat, StageError, request};
+use super::round::{Prepared, RoundBook};
+use super::{Correction, Draft, FinalizePolicy, GateBook, Seat, StageError, request};
 use crate::gate::{GatePolicy, ModelOutcome};
 use crate::message::check_history;
 use crate::model::{ChatModel, Request};
@@ -28,6 +30,8 @@ type Configure<S> = Arc<dyn Fn(&S, Request) -> Request + Send + Sync>;
 /// that an earlier turn left open is counted in the book as abandoned, and overwritten. Feedback of other nodes that
 /// stayed is told to the model as a system message.
 ///
+/// A prompt that a tool's reply [set](crate::tool::ToolReply::prompt) takes the place of the usual one for one round.
+///
 /// The [module](super) shows a whole stage.
 ///
 /// ```
@@ -42,6 +46,32 @@ type Configure<S> = Arc<dyn Fn(&S, Request) -> Request + Send + Sync>;
 ///     .request(|_, request| request.with_parameter("temperature", 0));
 /// # let _ = agent;
 /// ```
+///
+/// Alone, without a graph: a history goes in, a draft comes out.
+///
+/// ```
+/// # use graph_engine::{Log, State};
+/// # use graph_nodes::message::Message;
+/// # use graph_nodes::stage::{AgentNode, Draft, GateBook, Held, Seat};
+/// # #[derive(State, Clone, Default)]
+/// # struct Trip { city: String, #[state(append)] history: Log<Message>, draft: Option<Draft>, book: GateBook }
+/// use graph_engine::testing::node_once;
+/// use graph_nodes::model::{ScriptedModel, Turn};
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_time().build()?.block_on(async {
+/// let seat = Seat { history: Trip::HISTORY, draft: Trip::DRAFT, book: Trip::BOOK };
+/// let agent = AgentNode::new("explore", seat).with_model(ScriptedModel::new([Turn::text("Bern in May.")]));
+///
+/// let mut trip = Trip::default();
+/// trip.apply(seat.user("Where shall I go?"));
+/// let outcome = node_once(agent).state(trip).run().await?;
+/// let draft = outcome.update.draft.flatten().unwrap();
+/// assert!(matches!(draft.held, Held::Outcome { .. }));
+/// assert!(outcome.update.history.is_none());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[must_use = "an agent does nothing until it is a node"]
 pub struct AgentNode<S: State> {
     pub(super) stage: Name,
@@ -55,6 +85,9 @@ pub struct AgentNode<S: State> {
     names: Option<Vec<String>>,
     exposed: Result<ToolBox<S>, ToolBoxError>,
     pub(super) deadline: Option<Duration>,
+    finalize: Option<FinalizePolicy>,
+    max_model_calls: Option<NonZeroU32>,
+    out_of_calls: Option<Name>,
 }
 
 /// Where the model comes from.
@@ -95,6 +128,9 @@ impl<S: State> AgentNode<S> {
             names: None,
             exposed: Ok(ToolBox::default()),
             deadline: None,
+            finalize: None,
+            max_model_calls: None,
+            out_of_calls: None,
         }
     }
 
@@ -203,6 +239,37 @@ impl<S: State> AgentNode<S> {
         self
     }
 
+    /// Tells the model when the step limit of the turn comes near, and offers no tools in the last step (default: no).
+    pub fn finalize(mut self, policy: FinalizePolicy) -> Self {
+        self.finalize = Some(policy);
+        self
+    }
+
+    /// How many times one turn may call the model in this stage, corrections included (default: as often as the step
+    /// limit allows).
+    pub fn max_model_calls(mut self, max: NonZeroU32) -> Self {
+        self.max_model_calls = Some(max);
+        self
+    }
+
+    /// Where to go when the limit of [`max_model_calls`](Self::max_model_calls) is reached (default: the turn fails
+    /// with [`StageError::ModelCallLimit`]). A round that was open ends as abandoned.
+    pub fn out_of_calls(mut self, node: impl Into<Name>) -> Self {
+        self.out_of_calls = Some(node.into());
+        self
+    }
+
+    fn give_up(&self, book: RoundBook<'_>) -> Result<Outcome<S>, StageError> {
+        let Some(node) = &self.out_of_calls else {
+            let limit = self.max_model_calls.map_or(0, NonZeroU32::get);
+            return Err(StageError::ModelCallLimit { stage: self.stage.clone(), limit });
+        };
+        let mut update = S::Update::default();
+        self.seat.draft.put(&mut update, None);
+        self.seat.book.put(&mut update, book.give_up());
+        Ok(Outcome::of(update).go(node))
+    }
+
     fn expose(mut self) -> Self {
         self.exposed = match &self.names {
             Some(names) => self.tools.expose(names),
@@ -217,7 +284,7 @@ impl<S: State> AgentNode<S> {
     }
 
     /// The model of this attempt.
-    pub(super) fn model_of(&self, task: &Task<S>, told: &Told) -> Result<Arc<dyn ChatModel>, StageError> {
+    fn model_of(&self, task: &Task<S>, told: &Told) -> Result<Arc<dyn ChatModel>, StageError> {
         let stage = || self.stage.clone();
         let source = match &told.correction {
             Some(Correction { fallback: true, .. }) => {
@@ -233,33 +300,55 @@ impl<S: State> AgentNode<S> {
         }
     }
 
-    pub(super) fn request_of(&self, state: &S, tools: &ToolBox<S>, told: &Told) -> Result<Request, StageError> {
-        let prompt = self.prompt.as_ref().map(|prompt| prompt(state)).transpose();
-        let prompt = prompt.map_err(|reason| StageError::Prompt { stage: self.stage.clone(), reason })?;
+    fn request_of(
+        &self,
+        state: &S,
+        tools: &ToolBox<S>,
+        told: &Told,
+        prompt: Option<String>,
+        left: u64,
+    ) -> Result<Request, StageError> {
+        let prompt = match (prompt, &self.prompt) {
+            (None, Some(make)) => {
+                Some(make(state).map_err(|reason| StageError::Prompt { stage: self.stage.clone(), reason })?)
+            }
+            (prompt, _) => prompt,
+        };
         let base = request::base(prompt, self.seat.history.get(state), tools.specs());
         let base = match &self.configure {
             Some(configure) => configure(state, base),
             None => base,
         };
-        Ok(request::next(base, told, &self.stage, self.seat.draft.get(state).as_ref()))
+        let base = match &self.finalize {
+            Some(policy) => policy.apply(base, left),
+            None => base,
+        };
+        let mut request = request::next(base, told, &self.stage, self.seat.draft.get(state).as_ref());
+        request.messages.extend(self.finalize.and_then(|policy| policy.note(left)));
+        Ok(request)
     }
 
-    /// The book without what earlier turns left open, if they did.
-    pub(super) fn swept(&self, state: &S) -> Option<GateBook> {
-        let book = self.seat.book.get(state);
-        let unjudged = match self.seat.draft.get(state) {
-            Some(Draft { stage, held: Held::Outcome { outcome, .. } }) => Some((stage, outcome)),
-            _ => None,
+    /// Everything before the model is asked: what it is asked, and the book with what changed in it.
+    pub(super) fn prepare<'a>(&'a self, task: &'a Task<S>) -> Result<Prepared<'a, S>, NodeError> {
+        let (state, ctx) = (task.state(), task.ctx());
+        let told = Told::of(&ctx, &self.stage)?;
+        let prepare = || -> Result<Prepared<'a, S>, StageError> {
+            let tools = self.offered()?;
+            let model = self.model_of(task, &told)?;
+            check_history(self.seat.history.get(state).iter())
+                .map_err(|reason| StageError::History { stage: self.stage.clone(), reason })?;
+            let mut book = RoundBook::new(&self.seat, state, &self.stage);
+            if told.correction.is_none() {
+                book.begin(self.seat.draft.get(state).as_ref(), ctx.turn());
+                book.take_prompt(ctx.node());
+            }
+            if !book.count(self.max_model_calls, ctx.turn()) {
+                return Ok(Prepared::OutOfCalls(self.give_up(book)?));
+            }
+            let request = self.request_of(state, tools, &told, book.prompt(ctx.node()), ctx.remaining_steps())?;
+            Ok(Prepared::Ask { model, request, book, told })
         };
-        if unjudged.is_none() && book.ledger(&self.stage).is_none() {
-            return None;
-        }
-        let mut book = book.clone();
-        if let Some((stage, outcome)) = unjudged {
-            book.abandon(stage, Some(outcome));
-        }
-        book.abandon(&self.stage, None);
-        Some(book)
+        prepare().map_err(StageError::fatal)
     }
 
     /// How long the call may take.
@@ -272,18 +361,12 @@ impl<S: State> AgentNode<S> {
 #[async_trait]
 impl<S: State> Node<S> for AgentNode<S> {
     async fn run(&self, task: &Task<S>) -> Result<Outcome<S>, NodeError> {
-        let state = task.state();
-        let stage = || self.stage.clone();
         self.check().map_err(StageError::fatal)?;
-        let tools = self.offered().map_err(StageError::fatal)?;
-        let told = Told::of(&task.ctx(), &self.stage)?;
-        let model = self.model_of(task, &told).map_err(StageError::fatal)?;
-        check_history(self.seat.history.get(state).iter())
-            .map_err(|reason| StageError::History { stage: stage(), reason }.fatal())?;
-
-        let swept = if told.correction.is_some() { None } else { self.swept(state) };
-        let limit = self.limit(swept.as_ref().unwrap_or(self.seat.book.get(state)));
-        let request = self.request_of(state, tools, &told).map_err(StageError::fatal)?;
+        let (model, request, book) = match self.prepare(task)? {
+            Prepared::Ask { model, request, book, .. } => (model, request, book),
+            Prepared::OutOfCalls(outcome) => return Ok(outcome),
+        };
+        let limit = self.limit(book.get());
         let start = Instant::now();
         let call = model.complete(request);
         let called = match limit {
@@ -299,7 +382,7 @@ impl<S: State> Node<S> for AgentNode<S> {
         self.seat
             .draft
             .put(&mut update, Some(Draft::outcome(&self.stage, outcome, self.deadline, !self.fallbacks.is_empty())));
-        if let Some(book) = swept {
+        if let Some(book) = book.changed() {
             self.seat.book.put(&mut update, book);
         }
         Ok(Outcome::of(update))
@@ -309,6 +392,7 @@ impl<S: State> Node<S> for AgentNode<S> {
         let mut info = NodeInfo::new(NodeKind::Agent);
         info.no_retry = Some("its gate counts the attempts and asks again");
         info.writes = Some(self.seat.draft.set() | self.seat.book.set());
+        info.named_targets.extend(self.out_of_calls.clone());
         info.problems.extend(self.check().err().map(|problem| problem.to_string()));
         for source in [&self.model].into_iter().chain(&self.fallbacks) {
             if let Source::Resource(need, _) = source

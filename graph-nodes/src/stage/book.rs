@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use graph_engine::Name;
 use serde::{Deserialize, Serialize};
 
-use super::{RouteConflict, StageTotals};
+use super::{NextPrompt, RouteConflict, StageTotals, ToolLedger};
 use crate::gate::{BestOf, Code, ExhaustedBy, GateLedger, ModelOutcome, trace};
 
 /// Every attempt and token of all stages that share a seat: the rounds that are open, the latest rounds with all
@@ -34,6 +34,12 @@ pub struct GateBook {
     pub stages: BTreeMap<Name, StageTotals>,
     /// The latest conflicts of tools' routes, the newest last.
     pub conflicts: VecDeque<RouteConflict>,
+    /// What the tools of each stage did in its latest turn.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub tools: BTreeMap<Name, ToolLedger>,
+    /// Prompts for one round, by the node (or else the stage) that they are for.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub prompts: BTreeMap<Name, NextPrompt>,
 }
 
 /// A round that has ended.
@@ -147,6 +153,7 @@ impl GateBook {
 
     pub(super) fn close(&mut self, stage: &Name, end: RoundEnd) {
         let mut ledger = self.open.remove(stage).unwrap_or_default();
+        self.prompts.retain(|_, prompt| prompt.taken_by.as_ref() != Some(stage));
         // A response that nobody will accept any more isn't kept.
         ledger.best = None;
         trace::round(stage, &ledger, end.as_str());

@@ -41,16 +41,16 @@ pub struct RouteConflict {
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RouteOf {
-    /// The call.
+    /// The call; the first one of a group.
     pub call_id: String,
-    /// Its tool.
+    /// Its tool; of a group all of them, sorted, with commas between.
     pub tool: String,
     /// Where it wanted to go.
     pub route: ToolRoute,
 }
 
 /// Finish beats all, then the first go or direct in request order, then stay.
-pub(super) fn choose(stage: &Name, mut routes: Vec<RouteOf>) -> (Option<ToolRoute>, Option<RouteConflict>) {
+pub(super) fn choose(stage: &Name, mut routes: Vec<RouteOf>) -> (Option<RouteOf>, Option<RouteConflict>) {
     let strength = |route: &RouteOf| match route.route {
         ToolRoute::Finish(_) => 2,
         ToolRoute::Go(_) | ToolRoute::Direct(_) => 1,
@@ -61,7 +61,6 @@ pub(super) fn choose(stage: &Name, mut routes: Vec<RouteOf>) -> (Option<ToolRout
     let Some(at) = routes.iter().position(|route| strength(route) == strongest) else { return (None, None) };
     let taken = routes.remove(at);
     routes.retain(|route| route.route != taken.route);
-    let route = Some(taken.route.clone());
-    let conflict = RouteConflict { stage: stage.clone(), taken, dropped: routes };
-    (route, Some(conflict).filter(|conflict| !conflict.dropped.is_empty()))
+    let conflict = RouteConflict { stage: stage.clone(), taken: taken.clone(), dropped: routes };
+    (Some(taken), Some(conflict).filter(|conflict| !conflict.dropped.is_empty()))
 }

@@ -103,6 +103,27 @@ pub enum StageError {
         /// The declared targets.
         known: Vec<String>,
     },
+    /// Every tool of the stage failed too often, so that nothing can be called any more.
+    #[error(
+        "stage `{stage}`: every tool failed too often in a row in this turn ({}); remove the cause and proceed, or give the stage a way out with `ToolsNode::all_broken`",
+        listed(tools)
+    )]
+    AllToolsBroken {
+        /// The stage.
+        stage: Name,
+        /// The tools.
+        tools: Vec<String>,
+    },
+    /// The model was asked as often as one turn may.
+    #[error(
+        "stage `{stage}`: the model was called {limit} times in this turn, which is the limit; proceed to go on, or give the stage a way out with `AgentNode::out_of_calls`"
+    )]
+    ModelCallLimit {
+        /// The stage.
+        stage: Name,
+        /// The limit.
+        limit: u32,
+    },
     /// A response with calls was accepted in shadow mode, and there is nobody to run them.
     #[error(
         "stage `{stage}`: a response with tool calls was accepted, but no node runs them; name one with `GateNode::calls`"

@@ -96,6 +96,17 @@ pub enum StageEvent {
         /// How it ended.
         status: CallStatus,
     },
+    /// A handler failed, or took too long. The answers of its calls follow.
+    ToolFailed {
+        /// The stage.
+        stage: Name,
+        /// The tool; of a group all of them, sorted, with commas between.
+        tool: String,
+        /// The call; the first one of a group.
+        call_id: String,
+        /// Whether the same call may succeed later.
+        retryable: bool,
+    },
     /// A handler panicked. The model is not told with which message.
     ToolPanicked {
         /// The stage.

@@ -4,12 +4,11 @@ use std::fmt;
 
 use graph_engine::{Node, NodeError, NodeInfo, NodeKind, Outcome, State, Task, async_trait};
 
-use super::correction::Told;
 use super::gated_sink::NodeSink;
+use super::round::Prepared;
 use super::settle::Wait;
 use super::{AgentNode, GateNode, StageError};
 use crate::gate::{Decision, Progress, Release, Streaming, ask, decide_in_time, trace};
-use crate::message::check_history;
 use crate::model::Request;
 
 /// An agent and its gate in one vertex: asks a model, judges what it says, and stays to ask again. Routes, events, the
@@ -85,12 +84,11 @@ impl<S: State> GatedNode<S> {
         self.gate.check_pair(&self.agent)
     }
 
-    fn request(&self, state: &S, told: &Told) -> Result<Request, StageError> {
-        let request = self.agent.request_of(state, self.agent.offered()?, told)?;
-        Ok(match self.gate.effective.structured() {
+    fn with_schema(&self, request: Request) -> Request {
+        match self.gate.effective.structured() {
             Some(structured) if request.response_schema.is_none() => structured.request(request),
             _ => request,
-        })
+        }
     }
 }
 
@@ -100,15 +98,12 @@ impl<S: State> Node<S> for GatedNode<S> {
         let (state, ctx) = (task.state(), task.ctx());
         let Self { agent, gate, .. } = self;
         self.check().map_err(StageError::fatal)?;
-        let told = Told::of(&ctx, &gate.stage)?;
-        let model = agent.model_of(task, &told).map_err(StageError::fatal)?;
-        check_history(gate.seat.history.get(state).iter())
-            .map_err(|reason| StageError::History { stage: gate.stage.clone(), reason }.fatal())?;
-        let request = self.request(state, &told).map_err(StageError::fatal)?;
+        let (model, request, book, told) = match agent.prepare(task)? {
+            Prepared::Ask { model, request, book, told } => (model, self.with_schema(request), book, told),
+            Prepared::OutOfCalls(outcome) => return Ok(outcome),
+        };
         tokio::time::sleep(told.wait).await;
-
-        let swept = if told.correction.is_some() { None } else { agent.swept(state) };
-        let mut book = swept.unwrap_or_else(|| gate.seat.book.get(state).clone());
+        let mut book = book.into_owned();
         let ledger = book.ledger_mut(&gate.stage);
         let before = ledger.started();
         let mut sink = NodeSink { ctx: &ctx, stage: &gate.stage, failed: None };
@@ -144,6 +139,7 @@ impl<S: State> Node<S> for GatedNode<S> {
         info.needs = agent.needs;
         info.no_retry = Some("it counts the attempts and asks again itself");
         info.named_targets = gate.named_targets;
+        info.named_targets.extend(agent.named_targets);
         info.stay = true;
         info.direct = gate.direct;
         info.writes = gate.writes;

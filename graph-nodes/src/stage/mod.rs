@@ -13,7 +13,7 @@
 //! | --- | --- | --- |
 //! | [`AgentNode`] | asks the model once; what comes back, an error too, is the draft | draft; the book, when it finds an unfinished round |
 //! | [`GateNode`] | judges the draft before any effect of it, counts, waits, asks again | draft, book; the history, for an accepted text |
-//! | [`ToolsNode`] | runs the calls of an accepted response and answers every one | draft, history, what tools write; the book, when routes collide |
+//! | [`ToolsNode`] | runs the calls of an accepted response and answers every one | draft, history, book, what tools write |
 //!
 //! Or ask and judge in one vertex, a [`GatedNode`], which can stream a text before it is whole:
 //!
@@ -96,15 +96,24 @@ mod conflict;
 mod correction;
 mod dispatch;
 mod draft;
+mod effects;
 mod error;
 mod event;
+mod evidence;
+mod finalize;
 mod gate;
 mod gated;
 mod gated_sink;
+mod guards;
+mod next_prompt;
 mod output;
 mod request;
+mod round;
 mod seat;
 mod settle;
+mod several;
+mod signature;
+mod tool_ledger;
 mod tools;
 mod totals;
 
@@ -116,8 +125,14 @@ pub use correction::Correction;
 pub use draft::{Draft, Held};
 pub use error::StageError;
 pub use event::StageEvent;
+pub use evidence::RequireEvidence;
+pub use finalize::FinalizePolicy;
 pub use gate::GateNode;
 pub use gated::GatedNode;
+pub use guards::Guards;
+pub use next_prompt::NextPrompt;
 pub use seat::Seat;
+pub use several::SeveralCalls;
+pub use tool_ledger::{PastCall, ToolLedger, ToolTally};
 pub use tools::ToolsNode;
 pub use totals::StageTotals;

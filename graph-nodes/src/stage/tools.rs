@@ -2,18 +2,24 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::time::Duration;
 
 use graph_engine::{Ctx, Name, Node, NodeError, NodeInfo, NodeKind, Outcome, State, Task, async_trait};
 
-use super::conflict::{RouteOf, choose};
-use super::correction::text_of;
-use super::dispatch::{Answered, Dispatch};
-use super::{Draft, Held, Seat, StageError, StageEvent};
-use crate::message::{Message, ToolCall, check_history};
+use super::dispatch::Dispatch;
+use super::effects::Effects;
+use super::{Draft, GateBook, Guards, Held, RequireEvidence, Seat, SeveralCalls, StageError, StageEvent, ToolLedger};
+use crate::message::Message;
 use crate::model::Response;
-use crate::tool::{ToolBox, ToolBoxError, ToolRoute};
+use crate::tool::{ToolBox, ToolBoxError, ToolBoxWarning, ToolRoute};
 
-/// Runs the calls of an accepted response one after another, in request order, and answers every one of them.
+/// Runs the calls of an accepted response and answers every one of them.
+///
+/// If the calls name exactly the tools of a [group](crate::tool::GroupHandler), its handler gets all of them;
+/// otherwise each call goes to its own tool. Neighbours whose tools say that they are
+/// [safe beside others](crate::tool::Tool::concurrency_safe) run at the same time, the others alone. Nothing is
+/// spawned, and answers and updates are in request order whatever ends first.
 ///
 /// The assistant message and all its tool messages enter the history in one update, in the order of the calls:
 ///
@@ -23,14 +29,24 @@ use crate::tool::{ToolBox, ToolBoxError, ToolRoute};
 /// | the handler failed or panicked | the error; of a panic only that there was one |
 /// | there is no such tool, or not in this stage | an error that lists what is offered |
 /// | the arguments are no object or don't fit the schema | an error that names each place and what was expected |
-/// | more calls than [`max_calls`](Self::max_calls) | an error; it is not executed |
+/// | it took longer than [`call_timeout`](Self::call_timeout) | an error that it may work later; its neighbours are not touched |
+/// | more calls than [`max_calls`](Self::max_calls) or [`max_calls_per_turn`](Self::max_calls_per_turn) | an error; it is not executed |
+/// | [`several`](Self::several) calls, and another one was chosen | an error; it is not executed |
+/// | a [guard](Self::guards) kept it from running | an error, or the earlier result |
 /// | an earlier call of the response finished the thread | an error; it is not executed |
 ///
 /// Updates are composed in request order, those of tools whose route is not followed too. Of several routes finish
 /// beats all, then the first go or direct, then stay; the others are recorded in
 /// [`GateBook::conflicts`](super::GateBook::conflicts) and emitted. A tool's stay asks the stage's model again, like
-/// no route at all: it is a normal round and not an attempt, so no stay of the cluster is counted. The reply of a
-/// direct or finish enters the history after the tool messages, as words of the assistant.
+/// no route at all: it is a normal round and not an attempt, so no stay of the cluster is counted.
+///
+/// Everything takes effect in one update, with this order in the history: the assistant message, the tool messages,
+/// [messages](crate::tool::ToolReply::message) of the replies, the reply of a direct or finish as words of the
+/// assistant. What the tools write comes after that. The next node sees all of it.
+///
+/// A turn that is cancelled while calls run keeps nothing of the response, no answer and no update: `proceed` runs
+/// the same calls again (with the same [idempotency keys](crate::tool::Call::idempotency_key)), `abandon` and new
+/// input drop them. So no state ever holds a call that is half answered.
 ///
 /// The [module](super) shows a whole stage.
 ///
@@ -49,14 +65,55 @@ use crate::tool::{ToolBox, ToolBoxError, ToolRoute};
 ///     .max_calls(10);
 /// # let _ = tools;
 /// ```
+///
+/// Alone, without a graph: a draft goes in, an update and a move come out.
+///
+/// ```
+/// # use graph_engine::{Log, Move, State};
+/// # use graph_nodes::message::{Message, ToolCall};
+/// # use graph_nodes::stage::{Draft, GateBook, Held, Seat, ToolsNode};
+/// # #[derive(State, Clone, Default)]
+/// # struct Trip { city: String, #[state(append)] history: Log<Message>, draft: Option<Draft>, book: GateBook }
+/// # #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// # struct City { city: String }
+/// use graph_engine::testing::node_once;
+/// use graph_nodes::model::Response;
+/// use graph_nodes::tool::{ToolBox, ToolReply, tool};
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_time().build()?.block_on(async {
+/// let save = tool::<Trip, City>("save", "Saves the city.", |args: City, _| async move {
+///     Ok(ToolReply::text("saved").update(Trip::update().city(args.city)))
+/// });
+/// let seat = Seat { history: Trip::HISTORY, draft: Trip::DRAFT, book: Trip::BOOK };
+/// let tools = ToolsNode::new("explore", seat, ToolBox::builder().tool(save).build()?, ["save"]).then("agent");
+///
+/// let response = Response::from_calls([ToolCall::from_text("c1", "save", r#"{"city": "Oslo"}"#)]);
+/// let draft = Draft { stage: "explore".into(), held: Held::Calls(Box::new(response)) };
+/// let outcome = node_once(tools).state(Trip { draft: Some(draft), ..Trip::default() }).run().await?;
+/// assert_eq!(outcome.to_move(), Move::Go(vec!["agent".into()]));
+/// let mut trip = Trip::default();
+/// trip.apply(outcome.update);
+/// assert_eq!((trip.city.as_str(), trip.history.last().unwrap().text().as_str()), ("Oslo", "saved"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[must_use = "a vertex does nothing until it is a node"]
 pub struct ToolsNode<S: State> {
-    stage: Name,
-    seat: Seat<S>,
-    tools: Result<ToolBox<S>, ToolBoxError>,
-    then: Option<Name>,
+    pub(super) stage: Name,
+    pub(super) seat: Seat<S>,
+    pub(super) tools: Result<ToolBox<S>, ToolBoxError>,
+    pub(super) then: Option<Name>,
     targets: Vec<Name>,
-    max_calls: usize,
+    pub(super) several: SeveralCalls,
+    pub(super) max_calls: usize,
+    pub(super) max_calls_per_turn: Option<u32>,
+    pub(super) sequential: bool,
+    /// How many calls of a batch run at once.
+    pub(super) concurrency: usize,
+    pub(super) call_timeout: Option<Duration>,
+    pub(super) guards: Guards,
+    pub(super) all_broken: Option<Name>,
 }
 
 impl<S: State> ToolsNode<S> {
@@ -68,8 +125,21 @@ impl<S: State> ToolsNode<S> {
         tools: ToolBox<S>,
         names: impl IntoIterator<Item = N>,
     ) -> Self {
-        let tools = tools.expose(names);
-        Self { stage: stage.into(), seat, tools, then: None, targets: Vec::new(), max_calls: usize::MAX }
+        Self {
+            stage: stage.into(),
+            seat,
+            tools: tools.expose(names),
+            then: None,
+            targets: Vec::new(),
+            several: SeveralCalls::default(),
+            max_calls: usize::MAX,
+            max_calls_per_turn: None,
+            sequential: false,
+            concurrency: usize::MAX,
+            call_timeout: None,
+            guards: Guards::default(),
+            all_broken: None,
+        }
     }
 
     /// Where to go when no tool routes: the agent again (default: along the declared edges).
@@ -84,10 +154,61 @@ impl<S: State> ToolsNode<S> {
         self
     }
 
-    /// How many calls of one response are executed (default: all).
+    /// Which calls of one response are executed (default: all).
+    pub fn several(mut self, policy: SeveralCalls) -> Self {
+        self.several = policy;
+        self
+    }
+
+    /// How many calls of one response are executed (default: all). A group runs whole or not at all.
     pub fn max_calls(mut self, max: usize) -> Self {
         self.max_calls = max;
         self
+    }
+
+    /// How many calls of this stage are executed in one turn (default: all). Calls that are wrong, repeated or kept
+    /// from running don't count.
+    pub fn max_calls_per_turn(mut self, max: NonZeroU32) -> Self {
+        self.max_calls_per_turn = Some(max.get());
+        self
+    }
+
+    /// Runs one call after another, whatever the tools say of themselves.
+    pub fn sequential(mut self) -> Self {
+        self.sequential = true;
+        self
+    }
+
+    /// How many calls run at the same time (default: all that may).
+    pub fn max_concurrency(mut self, max: NonZeroUsize) -> Self {
+        self.concurrency = max.get();
+        self
+    }
+
+    /// How long one call, or the handler of a group, may take (default: as long as it likes). One that takes longer is
+    /// dropped at its next await and answered with an error; the others go on.
+    pub fn call_timeout(mut self, limit: Duration) -> Self {
+        self.call_timeout = Some(limit);
+        self
+    }
+
+    /// What keeps the model from calling in vain (default: nothing).
+    pub fn guards(mut self, guards: Guards) -> Self {
+        self.guards = guards;
+        self
+    }
+
+    /// Where to go when the [breaker](Guards::with_breaker) holds back every tool that is offered and the model would
+    /// be asked again (default: the turn fails with [`StageError::AllToolsBroken`]).
+    pub fn all_broken(mut self, node: impl Into<Name>) -> Self {
+        self.all_broken = Some(node.into());
+        self
+    }
+
+    /// What is odd about the tools of this stage: groups that can't match.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<ToolBoxWarning> {
+        self.tools.as_ref().map(ToolBox::warnings).unwrap_or_default()
     }
 
     fn response_of(&self, state: &S) -> Result<Response, StageError> {
@@ -100,55 +221,54 @@ impl<S: State> ToolsNode<S> {
         Err(StageError::NoDraft { stage: self.stage.clone(), vertex: "tools vertex", found })
     }
 
-    fn check_route(&self, call: &ToolCall, route: &ToolRoute) -> Result<(), StageError> {
+    /// Where it may go, each once.
+    fn nodes(&self) -> Vec<&Name> {
+        let mut nodes = Vec::new();
+        for node in self.then.iter().chain(&self.targets).chain(&self.all_broken) {
+            if !nodes.contains(&node) {
+                nodes.push(node);
+            }
+        }
+        nodes
+    }
+
+    pub(super) fn check_route(&self, tool: &str, route: &ToolRoute) -> Result<(), StageError> {
         let ToolRoute::Go(target) = route else { return Ok(()) };
-        let known = || self.then.iter().chain(&self.targets);
-        if known().any(|name| name == target) {
+        if self.then.iter().chain(&self.targets).any(|node| node == target) {
             return Ok(());
         }
         Err(StageError::UnknownTarget {
             stage: self.stage.clone(),
-            tool: call.name.clone(),
+            tool: tool.to_owned(),
             target: target.clone(),
-            known: known().map(ToString::to_string).collect(),
+            known: self.then.iter().chain(&self.targets).map(ToString::to_string).collect(),
         })
     }
 
-    /// Runs the calls in order and answers all of them.
-    async fn run_all(&self, dispatch: &Dispatch<'_, S>, response: &Response) -> Result<Vec<Answered<S>>, NodeError> {
-        let cut = response.executable_calls().err();
-        let mut finished: Option<&str> = None;
-        let mut all = Vec::with_capacity(response.calls.len());
-        for (at, call) in response.calls.iter().enumerate() {
-            let answered = if let Some(cut) = cut {
-                dispatch.refuse(call, cut.to_string()).await?
-            } else if let Some(tool) = finished {
-                dispatch.refuse(call, format!("not executed: `{tool}` ended the conversation")).await?
-            } else if at >= self.max_calls {
-                let (max, calls) = (self.max_calls, if self.max_calls == 1 { "call" } else { "calls" });
-                let why =
-                    format!("not executed: the limit is {max} {calls} in one response; call it again in the next one");
-                dispatch.refuse(call, why).await?
-            } else {
-                dispatch.run(call).await?
-            };
-            if let Some(route) = &answered.route {
-                self.check_route(call, route).map_err(StageError::fatal)?;
-                finished = matches!(route, ToolRoute::Finish(_)).then_some(&*call.name).or(finished);
-            }
-            all.push(answered);
-        }
-        Ok(all)
-    }
-
+    /// Gives new ids to calls whose ids the history holds already. The history is looked through once, and only if
+    /// there is such a call its ids are collected.
     async fn rename(&self, ctx: &Ctx, state: &S, response: &mut Response) -> Result<(), NodeError> {
-        let taken: BTreeSet<&str> =
-            self.seat.history.get(state).iter().flat_map(Message::calls).map(|call| &*call.id).collect();
+        let ids = || self.seat.history.get(state).iter().flat_map(Message::calls).map(|call| &*call.id);
+        let own: BTreeSet<&str> = response.calls.iter().map(|call| &*call.id).collect();
+        if own.len() == response.calls.len() && !ids().any(|id| own.contains(id)) {
+            return Ok(());
+        }
+        let taken: BTreeSet<&str> = ids().collect();
         let ids = response.rename_taken_ids(|id| taken.contains(id));
         if !ids.is_empty() && ctx.is_observed() {
             ctx.emit(StageEvent::Renamed { stage: self.stage.clone(), ids }).await?;
         }
         Ok(())
+    }
+
+    /// The ledger of this turn, taken out of the book.
+    fn ledger_of(&self, book: &mut GateBook, turn: &Name) -> ToolLedger {
+        let kept = book.tools.remove(&self.stage).filter(|ledger| ledger.turn == *turn);
+        let mut ledger = kept.unwrap_or_else(|| ToolLedger::of_turn(turn));
+        // The round that led here has just ended, and with it its count of reminders.
+        let reminded = book.last_round(&self.stage).map_or(0, |round| round.ledger.count(&RequireEvidence::<S>::CODE));
+        ledger.reminders = ledger.reminders.saturating_add(reminded);
+        ledger
     }
 }
 
@@ -161,60 +281,28 @@ impl<S: State> Node<S> for ToolsNode<S> {
             tools.map_err(|reason| StageError::Tools { stage: self.stage.clone(), reason: reason.clone() }.fatal())?;
         let mut response = self.response_of(state).map_err(StageError::fatal)?;
         self.rename(&ctx, state, &mut response).await?;
-        let dispatch = Dispatch { stage: &self.stage, tools, task, ctx: &ctx };
-        let answered = self.run_all(&dispatch, &response).await?;
-
-        let mut messages = vec![response.to_message()];
-        let mut written = S::Update::default();
-        let mut routes = Vec::new();
-        for (Answered { message, update, route }, call) in answered.into_iter().zip(&response.calls) {
-            messages.push(message);
-            if let Some(update) = update {
-                written = S::compose(written, update);
-            }
-            routes.extend(route.map(|route| RouteOf { call_id: call.id.clone(), tool: call.name.clone(), route }));
-        }
-        let (route, conflict) = choose(&self.stage, routes);
-        if let Some(ToolRoute::Direct(reply) | ToolRoute::Finish(reply)) = &route {
-            messages.push(Message::assistant(text_of(reply)));
-        }
-        debug_assert_eq!(check_history(&messages), Ok(()), "stage `{}`", self.stage);
-
-        let mut update = S::Update::default();
-        self.seat.history.put(&mut update, messages.into_iter().collect());
-        self.seat.draft.put(&mut update, None);
+        let mut book = self.seat.book.get(state).clone();
+        let mut ledger = self.ledger_of(&mut book, ctx.turn());
+        let dispatch = Dispatch { node: self, tools, task, ctx: &ctx };
+        let answers = dispatch.run(&response, &mut ledger).await?;
+        let Effects { outcome, conflict } = self.effects(&response, answers, book, ledger)?;
         if let Some(conflict) = conflict {
-            let mut book = self.seat.book.get(state).clone();
-            book.conflict(conflict.clone());
-            self.seat.book.put(&mut update, book);
             ctx.emit(StageEvent::RouteConflict(conflict)).await?;
         }
-        let outcome = Outcome::of(S::compose(update, written));
-        Ok(match route {
-            Some(ToolRoute::Finish(reply)) => outcome.finish(reply),
-            Some(ToolRoute::Direct(reply)) => outcome.direct(reply),
-            Some(ToolRoute::Go(node)) => outcome.go(node),
-            Some(ToolRoute::Stay) | None => match &self.then {
-                Some(node) => outcome.go(node),
-                None => outcome,
-            },
-        })
+        Ok(outcome)
     }
 
     fn describe(&self) -> NodeInfo {
         let mut info = NodeInfo::new(NodeKind::Tools);
-        for target in self.then.iter().chain(&self.targets) {
-            if !info.named_targets.contains(target) {
-                info.named_targets.push(target.clone());
-            }
-        }
+        info.named_targets = self.nodes().into_iter().cloned().collect();
         (info.direct, info.finish) = (true, true);
         if let Err(reason) = &self.tools {
             let problem = StageError::Tools { stage: self.stage.clone(), reason: reason.clone() };
             info.problems.push(problem.to_string());
         }
         if let Ok(tools) = &self.tools {
-            for need in tools.entries().flat_map(|entry| entry.tool.needs()) {
+            let needs = tools.entries().flat_map(|entry| entry.tool.needs());
+            for need in needs.chain(tools.groups().flat_map(|group| group.needs())) {
                 if !info.needs.contains(&need) {
                     info.needs.push(need);
                 }

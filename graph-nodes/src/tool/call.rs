@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::{Arc, LazyLock};
 
 use graph_engine::{Ctx, Snap, State, Task};
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::ToolError;
@@ -69,6 +70,16 @@ impl<'a, S: State> Call<'a, S> {
         self.call.arguments.parsed().unwrap_or(&*NONE)
     }
 
+    /// The arguments as a type.
+    ///
+    /// # Errors
+    /// If they are no `T`, which the schema should have said.
+    pub fn arguments_as<T: DeserializeOwned>(&self) -> Result<T, ToolError> {
+        T::deserialize(self.arguments()).map_err(|error| {
+            format!("the arguments of `{}` can't be read ({error}); correct them and call again", self.name()).into()
+        })
+    }
+
     /// The state as the super-step found it.
     #[must_use]
     pub fn state(&self) -> &S {
@@ -99,11 +110,16 @@ impl<'a, S: State> Call<'a, S> {
     /// # Errors
     /// If nobody provides a `T`.
     pub fn resource<T: ?Sized + Send + Sync + 'static>(&self) -> Result<Arc<T>, ToolError> {
-        self.task.resource().ok_or_else(|| {
-            let name = std::any::type_name::<T>();
-            format!("nobody provides a `{name}`; call `Runner::provide` or `Turn::with`").into()
-        })
+        resource(&self.task)
     }
+}
+
+/// A resource, or what the model is told instead.
+pub(super) fn resource<S: State, T: ?Sized + Send + Sync + 'static>(task: &Task<S>) -> Result<Arc<T>, ToolError> {
+    task.resource().ok_or_else(|| {
+        let name = std::any::type_name::<T>();
+        format!("nobody provides a `{name}`; call `Runner::provide` or `Turn::with`").into()
+    })
 }
 
 impl<S: State> Clone for Call<'_, S> {

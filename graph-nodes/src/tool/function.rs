@@ -9,7 +9,7 @@ use futures_util::future::BoxFuture;
 use graph_engine::{Need, State};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::args_fault::unreadable;
 use super::{Call, Tool, ToolError, ToolReply, schema_of};
@@ -83,8 +83,13 @@ type Run<S> = Arc<dyn Fn(Call<'static, S>) -> BoxFuture<'static, Result<ToolRepl
 pub struct FnTool<S: State> {
     spec: ToolSpec,
     needs: Vec<Need>,
+    safe: Option<Safe>,
+    read_only: bool,
     run: Run<S>,
 }
+
+/// Says of arguments whether a call with them may run beside others.
+type Safe = Arc<dyn Fn(&Map<String, Value>) -> bool + Send + Sync>;
 
 /// Makes a tool of a closure; the schema comes from the arguments' type.
 ///
@@ -126,13 +131,48 @@ pub fn tool<S: State, Args: JsonSchema + DeserializeOwned + Send + 'static>(
             }
         }
     });
-    FnTool { spec: ToolSpec::new(name, description, schema_of::<Args>()), needs: Vec::new(), run }
+    FnTool {
+        spec: ToolSpec::new(name, description, schema_of::<Args>()),
+        needs: Vec::new(),
+        safe: None,
+        read_only: false,
+        run,
+    }
 }
 
 impl<S: State> FnTool<S> {
     /// Declares a resource that the closure asks for.
     pub fn needs<T: ?Sized + Send + Sync + 'static>(mut self) -> Self {
         self.needs.push(Need::of::<T>());
+        self
+    }
+
+    /// Says that calls may run at the same time as their neighbours (default: each runs alone).
+    ///
+    /// ```
+    /// # use graph_engine::State;
+    /// # #[derive(State, Clone, Default)]
+    /// # struct Trip { city: String }
+    /// # #[derive(serde::Deserialize, schemars::JsonSchema)]
+    /// # struct NoArgs {}
+    /// use graph_nodes::tool::{Tool, tool};
+    ///
+    /// let search = tool::<Trip, NoArgs>("search", "Finds hotels.", |_, _| async { Ok("none".into()) });
+    /// assert!(search.concurrent().read_only().concurrency_safe(&Default::default()));
+    /// ```
+    pub fn concurrent(self) -> Self {
+        self.concurrent_if(|_| true)
+    }
+
+    /// The same for calls with such arguments.
+    pub fn concurrent_if(mut self, safe: impl Fn(&Map<String, Value>) -> bool + Send + Sync + 'static) -> Self {
+        self.safe = Some(Arc::new(safe));
+        self
+    }
+
+    /// Says that calls change nothing that another call could notice.
+    pub fn read_only(mut self) -> Self {
+        self.read_only = true;
         self
     }
 }
@@ -147,6 +187,14 @@ impl<S: State> Tool<S> for FnTool<S> {
         (self.run)(call.into_owned()).await
     }
 
+    fn concurrency_safe(&self, arguments: &Map<String, Value>) -> bool {
+        self.safe.as_ref().is_some_and(|safe| safe(arguments))
+    }
+
+    fn read_only(&self) -> bool {
+        self.read_only
+    }
+
     fn needs(&self) -> Vec<Need> {
         self.needs.clone()
     }
@@ -154,7 +202,13 @@ impl<S: State> Tool<S> for FnTool<S> {
 
 impl<S: State> Clone for FnTool<S> {
     fn clone(&self) -> Self {
-        Self { spec: self.spec.clone(), needs: self.needs.clone(), run: self.run.clone() }
+        Self {
+            spec: self.spec.clone(),
+            needs: self.needs.clone(),
+            safe: self.safe.clone(),
+            read_only: self.read_only,
+            run: self.run.clone(),
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use graph_engine::{Name, State};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::message::{Artifact, Content};
+use crate::message::{Artifact, Content, Message};
 
 /// What a handler hands back.
 ///
@@ -16,6 +16,15 @@ use crate::message::{Artifact, Content};
 /// | [`artifact`](Self::artifact) | a line of that text, and typed in the same message for whoever shows it |
 /// | [`update`](Self::update) | composed with those of the other calls, in request order |
 /// | [`go`](Self::go), [`stay`](Self::stay), [`direct`](Self::direct), [`finish`](Self::finish) | at most one is taken a response: see [`ToolRoute`] |
+/// | [`prompt`](Self::prompt) | the prompt of the destination's next round |
+/// | [`message`](Self::message) | enters the history after all tool messages |
+/// | [`content_type`](Self::content_type) | goes along with the reply of a direct or finish |
+/// | [`unproductive`](Self::unproductive) | a success that is no [evidence](crate::stage::RequireEvidence) |
+///
+/// All of it takes effect in one update of the state, whatever the order in which a handler names the parts. Its
+/// fields are private and [`ToolRoute`] may grow, so that a handler can only ever hand back a finished answer: a tool
+/// that has to ask a person will pause through its [`Ctx`](graph_engine::Ctx), and no value of this type stands for
+/// "not yet".
 ///
 /// ```
 /// use graph_engine::State;
@@ -35,6 +44,16 @@ pub struct ToolReply<S: State> {
     pub(crate) artifacts: Vec<Artifact>,
     pub(crate) update: Option<S::Update>,
     pub(crate) route: Option<ToolRoute>,
+    pub(crate) extras: Extras,
+}
+
+/// What few replies have.
+#[derive(Debug, Default)]
+pub(crate) struct Extras {
+    pub(crate) prompt: Option<String>,
+    pub(crate) messages: Vec<Message>,
+    pub(crate) content_type: Option<String>,
+    pub(crate) unproductive: bool,
 }
 
 /// What a handler said, or why there is nothing.
@@ -64,14 +83,26 @@ pub enum ToolRoute {
 }
 
 impl<S: State> ToolReply<S> {
+    fn of(text: Result<String, serde_json::Error>) -> Self {
+        Self { text, artifacts: Vec::new(), update: None, route: None, extras: Extras::default() }
+    }
+
+    /// The text of a reply that has nothing to say.
+    pub const VALIDATED: &str = "input validated";
+
+    /// Asks the stage's model again with the text [`VALIDATED`](Self::VALIDATED).
+    pub fn validated() -> Self {
+        Self::text("").stay(Self::VALIDATED)
+    }
+
     /// A text for the model.
     pub fn text(text: impl Into<String>) -> Self {
-        Self { text: Ok(text.into()), artifacts: Vec::new(), update: None, route: None }
+        Self::of(Ok(text.into()))
     }
 
     /// A value for the model, as compact JSON. One that is no JSON is answered as an error of the tool.
     pub fn json(value: impl Serialize) -> Self {
-        Self { text: serde_json::to_string(&value), artifacts: Vec::new(), update: None, route: None }
+        Self::of(serde_json::to_string(&value))
     }
 
     /// Refers to something that is stored elsewhere: one more line for the model, and a
@@ -158,6 +189,43 @@ impl<S: State> ToolReply<S> {
         self.update.as_ref()
     }
 
+    /// Replaces the prompt of the destination's next round: of the node that the reply goes to, or of the stage's own
+    /// agent. It counts for all attempts of that one round. Without effect when the thread is finished, or when the
+    /// route of another call is followed to another place. Of several for one destination the last one counts.
+    ///
+    /// ```
+    /// # use graph_engine::State;
+    /// # #[derive(State, Clone, Default)]
+    /// # struct Trip { city: String }
+    /// use graph_nodes::tool::ToolReply;
+    ///
+    /// let reply = ToolReply::<Trip>::text("saved").go("present_agent").prompt("Show the three cheapest hotels.");
+    /// # let _ = reply;
+    /// ```
+    pub fn prompt(mut self, prompt: impl Into<String>) -> Self {
+        self.extras.prompt = Some(prompt.into());
+        self
+    }
+
+    /// Adds a message to the history, after the tool messages of all calls. One of a tool, or with calls, breaks the
+    /// rules of a history: the reply is then answered as an error of the tool and has no other effect.
+    pub fn message(mut self, message: Message) -> Self {
+        self.extras.messages.push(message);
+        self
+    }
+
+    /// The content type of the reply of a direct or finish: the caller gets a [`TypedReply`](super::TypedReply).
+    pub fn content_type(mut self, content_type: impl Into<String>) -> Self {
+        self.extras.content_type = Some(content_type.into());
+        self
+    }
+
+    /// Marks a success that found nothing: no [evidence](crate::stage::RequireEvidence) for an answer.
+    pub fn unproductive(mut self) -> Self {
+        self.extras.unproductive = true;
+        self
+    }
+
     /// The route, if there is one.
     #[must_use]
     pub fn route(&self) -> Option<&ToolRoute> {
@@ -184,6 +252,7 @@ impl<S: State> fmt::Debug for ToolReply<S> {
             .field("artifacts", &self.artifacts)
             .field("writes", &self.update.is_some())
             .field("route", &self.route)
+            .field("extras", &self.extras)
             .finish()
     }
 }

@@ -1,16 +1,17 @@
 //! All tools of a graph, and which of them a stage offers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
 use graph_engine::State;
 
-use super::{ArgsSchema, SchemaError, Tool};
+use super::toolbox_error::offered;
+use super::{ArgsSchema, GroupHandler, GroupKey, Tool, ToolBoxError, ToolBoxWarning};
 use crate::model::ToolSpec;
 
 /// All tools of a graph, checked and with compiled schemas, and the names of those that are offered. Cloning it
-/// copies two pointers.
+/// copies three pointers.
 ///
 /// ```
 /// use graph_engine::State;
@@ -37,10 +38,21 @@ use crate::model::ToolSpec;
 /// # Ok::<(), ToolBoxError>(())
 /// ```
 pub struct ToolBox<S: State> {
-    all: Arc<[Entry<S>]>,
+    shared: Arc<Shared<S>>,
     /// Places in `all`, in the order in which they are offered.
     exposed: Arc<[usize]>,
+    /// The same places by name.
+    by_name: Arc<BTreeMap<String, usize>>,
 }
+
+/// What all exposures of one box share.
+struct Shared<S: State> {
+    all: Vec<Entry<S>>,
+    groups: Groups<S>,
+}
+
+/// Group handlers by what they handle.
+type Groups<S> = BTreeMap<GroupKey, Arc<dyn GroupHandler<S>>>;
 
 /// One tool with its compiled schema.
 pub(crate) struct Entry<S: State> {
@@ -49,67 +61,10 @@ pub(crate) struct Entry<S: State> {
     pub(crate) tool: Arc<dyn Tool<S>>,
 }
 
-/// Why tools can't be put together.
-///
-/// ```
-/// use graph_nodes::tool::ToolBoxError;
-///
-/// assert_eq!(
-///     ToolBoxError::DuplicateTool { name: "book".into() }.to_string(),
-///     "there are two tools `book`; rename one",
-/// );
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ToolBoxError {
-    /// Two tools have one name.
-    #[error("there are two tools `{name}`; rename one")]
-    DuplicateTool {
-        /// The name.
-        name: String,
-    },
-    /// A tool has a blank name.
-    #[error("a tool has a blank name (`{description}`); name it")]
-    BlankName {
-        /// What it does.
-        description: String,
-    },
-    /// The schema of a tool can't be used.
-    #[error("the schema of tool `{name}` can't be used: {reason}")]
-    BadSchema {
-        /// The tool.
-        name: String,
-        /// Why.
-        reason: SchemaError,
-    },
-    /// A name that is exposed is no tool's.
-    #[error("there is no tool `{name}`; {}", in_box(known))]
-    UnknownTool {
-        /// The name.
-        name: String,
-        /// The tools there are.
-        known: Vec<String>,
-    },
-}
-
-/// What is in a box, as part of a message.
-fn in_box(names: &[String]) -> String {
-    match names {
-        [] => "the box has no tools; add it with `ToolBoxBuilder::tool`".to_owned(),
-        names => offered(names.iter().map(String::as_str)),
-    }
-}
-
-/// What is offered, as part of a message.
-pub(crate) fn offered<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
-    let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
-    if names.is_empty() { "no tools are offered".to_owned() } else { format!("the tools are {}", names.join(", ")) }
-}
-
 impl<S: State> ToolBox<S> {
     /// No tools yet.
     pub fn builder() -> ToolBoxBuilder<S> {
-        ToolBoxBuilder { tools: Vec::new() }
+        ToolBoxBuilder { tools: Vec::new(), groups: Vec::new() }
     }
 
     /// The same tools, of which only these are offered, in this order. A name given twice counts once.
@@ -117,19 +72,17 @@ impl<S: State> ToolBox<S> {
     /// # Errors
     /// [`ToolBoxError::UnknownTool`] for the first name that is no tool's.
     pub fn expose<N: AsRef<str>>(&self, names: impl IntoIterator<Item = N>) -> Result<Self, ToolBoxError> {
-        let mut exposed = Vec::new();
+        let all = &self.shared.all;
+        let places: BTreeMap<&str, usize> = all.iter().enumerate().map(|(at, entry)| (&*entry.spec.name, at)).collect();
+        let (mut exposed, mut by_name) = (Vec::new(), BTreeMap::new());
         for name in names {
             let name = name.as_ref();
-            let at = self.all.iter().position(|entry| entry.spec.name == name);
-            let at = at.ok_or_else(|| ToolBoxError::UnknownTool {
-                name: name.to_owned(),
-                known: self.all.iter().map(|entry| entry.spec.name.clone()).collect(),
-            })?;
-            if !exposed.contains(&at) {
+            let at = *places.get(name).ok_or_else(|| unknown(name, all))?;
+            if by_name.insert(name.to_owned(), at).is_none() {
                 exposed.push(at);
             }
         }
-        Ok(Self { all: self.all.clone(), exposed: exposed.into() })
+        Ok(Self { shared: self.shared.clone(), exposed: exposed.into(), by_name: Arc::new(by_name) })
     }
 
     /// The names that are offered, in order.
@@ -144,17 +97,47 @@ impl<S: State> ToolBox<S> {
         self.entries().map(|entry| entry.spec.clone()).collect()
     }
 
+    /// What is odd about the tools that are offered: groups that never run because a tool of theirs isn't.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<ToolBoxWarning> {
+        let unreachable = |group: &GroupKey| {
+            let missing = group.names().iter().filter(|name| !self.by_name.contains_key(*name));
+            let missing: Vec<String> = missing.cloned().collect();
+            (!missing.is_empty()).then(|| ToolBoxWarning::UnreachableGroup { group: group.clone(), missing })
+        };
+        self.shared.groups.keys().filter_map(unreachable).collect()
+    }
+
     pub(crate) fn entries(&self) -> impl Iterator<Item = &Entry<S>> {
-        self.exposed.iter().map(|at| &self.all[*at])
+        self.exposed.iter().map(|at| &self.shared.all[*at])
+    }
+
+    /// The group handlers whose tools are all offered.
+    pub(crate) fn groups(&self) -> impl Iterator<Item = &Arc<dyn GroupHandler<S>>> {
+        let offers = |group: &GroupKey| group.names().iter().all(|name| self.by_name.contains_key(name));
+        self.shared.groups.iter().filter(move |(group, _)| offers(group)).map(|(_, handler)| handler)
+    }
+
+    /// The handler of exactly this set, if all its tools are offered.
+    pub(crate) fn group<'a>(
+        &self,
+        names: impl Iterator<Item = &'a str> + Clone,
+    ) -> Option<(&GroupKey, &Arc<dyn GroupHandler<S>>)> {
+        let offered = || names.clone().all(|name| self.by_name.contains_key(name));
+        if self.shared.groups.is_empty() || !offered() {
+            return None;
+        }
+        let names: BTreeSet<&str> = names.collect();
+        self.shared.groups.get_key_value(&GroupKey::of(names))
     }
 
     /// The tool of this name, if it is offered; else what the model is told.
     pub(crate) fn find(&self, name: &str) -> Result<&Entry<S>, String> {
-        if let Some(entry) = self.entries().find(|entry| entry.spec.name == name) {
-            return Ok(entry);
+        if let Some(at) = self.by_name.get(name) {
+            return Ok(&self.shared.all[*at]);
         }
         let offered = offered(self.names());
-        Err(match self.all.iter().any(|entry| entry.spec.name == name) {
+        Err(match self.shared.all.iter().any(|entry| entry.spec.name == name) {
             true => format!("the tool `{name}` is not offered here; {offered}"),
             false => format!("there is no tool `{name}`; {offered}"),
         })
@@ -163,13 +146,14 @@ impl<S: State> ToolBox<S> {
 
 impl<S: State> Clone for ToolBox<S> {
     fn clone(&self) -> Self {
-        Self { all: self.all.clone(), exposed: self.exposed.clone() }
+        Self { shared: self.shared.clone(), exposed: self.exposed.clone(), by_name: self.by_name.clone() }
     }
 }
 
 impl<S: State> Default for ToolBox<S> {
     fn default() -> Self {
-        Self { all: Arc::from([]), exposed: Arc::from([]) }
+        let shared = Shared { all: Vec::new(), groups: BTreeMap::new() };
+        Self { shared: Arc::new(shared), exposed: Arc::from([]), by_name: Arc::default() }
     }
 }
 
@@ -195,6 +179,7 @@ impl<S: State> fmt::Debug for ToolBox<S> {
 #[must_use = "a description does nothing until it is built"]
 pub struct ToolBoxBuilder<S: State> {
     tools: Vec<Arc<dyn Tool<S>>>,
+    groups: Vec<(Vec<String>, Arc<dyn GroupHandler<S>>)>,
 }
 
 impl<S: State> ToolBoxBuilder<S> {
@@ -209,20 +194,28 @@ impl<S: State> ToolBoxBuilder<S> {
         self
     }
 
+    /// Adds a handler for calls of exactly these tools, in any order: see [`GroupHandler`]. The tools themselves are
+    /// added with [`tool`](Self::tool), which also run when the set is another one.
+    pub fn group<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>, handler: impl GroupHandler<S>) -> Self {
+        self.groups.push((names.into_iter().map(Into::into).collect(), Arc::new(handler)));
+        self
+    }
+
     /// Checks the names and compiles the schemas. All tools are offered until
     /// [`expose`](ToolBox::expose) says otherwise.
     ///
     /// # Errors
-    /// The first tool with a blank name, the name of another one, or a schema that can't be used.
+    /// The first tool with a blank name, the name of another one, or a schema that can't be used; then the first group
+    /// without tools, with a blank name, a name twice or a name that is no tool's, or of the same tools as another one.
     pub fn build(self) -> Result<ToolBox<S>, ToolBoxError> {
-        let mut known = BTreeMap::new();
+        let mut by_name = BTreeMap::new();
         let mut all = Vec::with_capacity(self.tools.len());
         for tool in self.tools {
             let spec = tool.spec().clone();
             if spec.name.trim().is_empty() {
                 return Err(ToolBoxError::BlankName { description: spec.description });
             }
-            if known.insert(spec.name.clone(), ()).is_some() {
+            if by_name.insert(spec.name.clone(), all.len()).is_some() {
                 return Err(ToolBoxError::DuplicateTool { name: spec.name });
             }
             match ArgsSchema::compile(&spec.parameters) {
@@ -230,14 +223,52 @@ impl<S: State> ToolBoxBuilder<S> {
                 Err(reason) => return Err(ToolBoxError::BadSchema { name: spec.name, reason }),
             }
         }
+        let mut groups = Groups::new();
+        for (names, handler) in self.groups {
+            let key = group_key(&names, &by_name, &all)?;
+            if groups.contains_key(&key) {
+                return Err(ToolBoxError::GroupConflict { names: key.names().to_vec() });
+            }
+            groups.insert(key, handler);
+        }
         let exposed = (0..all.len()).collect();
-        Ok(ToolBox { all: all.into(), exposed })
+        Ok(ToolBox { shared: Arc::new(Shared { all, groups }), exposed, by_name: Arc::new(by_name) })
+    }
+}
+
+fn unknown<S: State>(name: &str, all: &[Entry<S>]) -> ToolBoxError {
+    ToolBoxError::UnknownTool {
+        name: name.to_owned(),
+        known: all.iter().map(|entry| entry.spec.name.clone()).collect(),
+    }
+}
+
+/// The set that a group declares.
+fn group_key<S: State>(
+    names: &[String],
+    known: &BTreeMap<String, usize>,
+    all: &[Entry<S>],
+) -> Result<GroupKey, ToolBoxError> {
+    if names.is_empty() {
+        return Err(ToolBoxError::EmptyGroup);
+    }
+    if names.iter().any(|name| name.trim().is_empty()) {
+        return Err(ToolBoxError::BlankNameInGroup { names: names.to_vec() });
+    }
+    let mut seen = BTreeSet::new();
+    if let Some(name) = names.iter().find(|name| !seen.insert(*name)) {
+        return Err(ToolBoxError::DuplicateInGroup { name: name.clone(), names: names.to_vec() });
+    }
+    match names.iter().find(|name| !known.contains_key(*name)) {
+        Some(name) => Err(unknown(name, all)),
+        None => Ok(GroupKey::of(names)),
     }
 }
 
 impl<S: State> fmt::Debug for ToolBoxBuilder<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<_> = self.tools.iter().map(|tool| &tool.spec().name).collect();
-        f.debug_tuple("ToolBoxBuilder").field(&names).finish()
+        let groups: Vec<_> = self.groups.iter().map(|(names, _)| names).collect();
+        f.debug_struct("ToolBoxBuilder").field("tools", &names).field("groups", &groups).finish()
     }
 }

@@ -3,10 +3,14 @@
 mod agent;
 mod best;
 mod book;
+mod concurrency;
 mod durable;
 mod fallback;
 mod gate;
 mod gate_limits;
+mod group_errors;
+mod groups;
+mod office;
 mod protocol;
 mod random;
 mod routes;

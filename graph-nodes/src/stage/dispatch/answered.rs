@@ -1,0 +1,105 @@
+//! What became of one call.
+
+use graph_engine::{NodeError, State};
+
+use super::super::{RouteOf, StageEvent};
+use super::Dispatch;
+use crate::message::{CallStatus, Content, Message, ToolCall};
+use crate::tool::{Answer, Extras, ToolError, ToolReply};
+
+/// What became of one call. Of a group the first call holds what takes effect once.
+pub(in crate::stage) struct Answered<S: State> {
+    pub(in crate::stage) message: Message,
+    pub(in crate::stage) update: Option<S::Update>,
+    pub(in crate::stage) route: Option<RouteOf>,
+    pub(in crate::stage) extras: Extras,
+}
+
+impl<S: State> Answered<S> {
+    fn text(call: &ToolCall, text: impl Into<String>, status: CallStatus) -> Self {
+        let message = Message::tool(&call.id, text).with_tool_name(&call.name).with_status(status);
+        Self { message, update: None, route: None, extras: Extras::default() }
+    }
+}
+
+/// Why a handler gave no reply.
+pub(super) struct Failure {
+    pub(super) error: ToolError,
+    /// What a panic said, which the model is not told.
+    pub(super) panic: Option<String>,
+}
+
+impl From<ToolError> for Failure {
+    fn from(error: ToolError) -> Self {
+        Self { error, panic: None }
+    }
+}
+
+impl<S: State> Dispatch<'_, S> {
+    /// Answers a call that no handler is given.
+    pub(super) async fn refuse(&self, call: &ToolCall, why: String) -> Result<Answered<S>, NodeError> {
+        self.told(Answered::text(call, why, CallStatus::Error), call).await
+    }
+
+    /// Answers a call whose result is known.
+    pub(super) async fn repeat(&self, call: &ToolCall, text: String) -> Result<Answered<S>, NodeError> {
+        self.told(Answered::text(call, text, CallStatus::Ok), call).await
+    }
+
+    /// Answers a call with the reply of its handler.
+    pub(super) async fn reply(
+        &self,
+        call: &ToolCall,
+        text: String,
+        reply: ToolReply<S>,
+        tool: &str,
+    ) -> Result<Answered<S>, NodeError> {
+        let mut answered = Answered::text(call, text, CallStatus::Ok);
+        answered.route = reply.route.map(|route| RouteOf { call_id: call.id.clone(), tool: tool.to_owned(), route });
+        (answered.update, answered.extras) = (reply.update, reply.extras);
+        answered.message.content.extend(reply.artifacts.into_iter().map(|artifact| Content::Artifact { artifact }));
+        self.told(answered, call).await
+    }
+
+    /// Says that a handler failed; the answers of its calls follow.
+    pub(super) async fn failed(&self, tool: &str, call_id: &str, failure: &Failure) -> Result<(), NodeError> {
+        let (stage, tool, call_id) = (self.node.stage.clone(), tool.to_owned(), call_id.to_owned());
+        if let Some(message) = &failure.panic {
+            tracing::error!(%stage, tool, call_id, message, "a tool panicked");
+            let message = message.clone();
+            return self.emit(|| StageEvent::ToolPanicked { stage, tool, call_id, message }).await;
+        }
+        let retryable = failure.error.is_retryable();
+        self.emit(|| StageEvent::ToolFailed { stage, tool, call_id, retryable }).await
+    }
+
+    async fn told(&self, answered: Answered<S>, call: &ToolCall) -> Result<Answered<S>, NodeError> {
+        let status = answered.message.status().unwrap_or_default();
+        let (stage, tool, call_id) = (self.node.stage.clone(), call.name.clone(), call.id.clone());
+        self.emit(|| StageEvent::ToolAnswered { stage, tool, call_id, status }).await?;
+        Ok(answered)
+    }
+
+    pub(super) async fn emit(&self, event: impl FnOnce() -> StageEvent + Send) -> Result<(), NodeError> {
+        if self.ctx.is_observed() { self.ctx.emit(event()).await } else { Ok(()) }
+    }
+}
+
+/// The reply, unless it can't enter a history.
+pub(super) fn checked<S: State>(tool: &str, reply: ToolReply<S>) -> Answer<S> {
+    if let Err(error) = &reply.text {
+        return Err(no_json(tool, error));
+    }
+    let breaks = |message: &Message| message.call_id().is_some() || !message.calls().is_empty();
+    if reply.extras.messages.iter().any(breaks) {
+        let text = format!(
+            "the tool `{tool}` gave a message of a tool or with calls, which a history can't take; don't call it again in the same way"
+        );
+        return Err(text.into());
+    }
+    Ok(reply)
+}
+
+pub(super) fn no_json(tool: &str, error: &serde_json::Error) -> ToolError {
+    format!("the tool `{tool}` gave a result that is no JSON ({error}); don't call it again in the same way").into()
+}

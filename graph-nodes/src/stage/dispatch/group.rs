@@ -1,0 +1,123 @@
+//! All calls at once, by the handler of exactly their tools.
+
+use std::sync::Arc;
+
+use graph_engine::{NodeError, State};
+
+use super::super::{StageError, ToolLedger};
+use super::Dispatch;
+use super::answered::{Answered, Failure, checked, no_json};
+use super::judge::broken;
+use crate::message::ToolCall;
+use crate::tool::{GroupHandler, GroupKey, GroupReply, ToolReply};
+
+impl<S: State> Dispatch<'_, S> {
+    /// The group has the last word: whatever happens, no call goes to its own tool.
+    pub(super) async fn run_group(
+        &self,
+        key: &GroupKey,
+        handler: &Arc<dyn GroupHandler<S>>,
+        calls: &[ToolCall],
+        ledger: &mut ToolLedger,
+        all: &mut Vec<Answered<S>>,
+    ) -> Result<(), NodeError> {
+        if let Some(reasons) = self.kept_from_running(key, calls, ledger) {
+            for (call, why) in calls.iter().zip(reasons) {
+                all.push(self.refuse(call, why).await?);
+            }
+            return Ok(());
+        }
+        let past: Vec<Option<String>> = calls.iter().map(|call| self.past(call, ledger)).collect();
+        if past.iter().all(Option::is_some) {
+            for (call, text) in calls.iter().zip(past.into_iter().flatten()) {
+                ledger.repeated(&call.name);
+                all.push(self.repeat(call, text).await?);
+            }
+            return Ok(());
+        }
+        let result = self.handle_group(key, calls, handler).await?;
+        ledger.calls = ledger.calls.saturating_add(u32::try_from(calls.len()).unwrap_or(u32::MAX));
+        match result.and_then(|reply| texts(key, calls, reply)) {
+            Ok((texts, reply)) => self.settle_group(key, calls, texts, reply, ledger, all).await,
+            Err(failure) => {
+                key.names().iter().for_each(|tool| ledger.failed(tool));
+                self.failed(&key.to_string(), &calls[0].id, &failure).await?;
+                for call in calls {
+                    all.push(self.refuse(call, failure.error.to_string()).await?);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    async fn settle_group(
+        &self,
+        key: &GroupKey,
+        calls: &[ToolCall],
+        texts: Vec<String>,
+        reply: ToolReply<S>,
+        ledger: &mut ToolLedger,
+        all: &mut Vec<Answered<S>>,
+    ) -> Result<(), NodeError> {
+        let name = key.to_string();
+        if let Some(route) = &reply.route {
+            self.node.check_route(&name, route).map_err(StageError::fatal)?;
+        }
+        key.names().iter().for_each(|tool| ledger.succeeded(tool, !reply.extras.unproductive));
+        let reads = |tool: &String| self.tools.find(tool).is_ok_and(|entry| entry.tool.read_only());
+        if !key.names().iter().all(reads) {
+            ledger.forget_results();
+        }
+        let mut once = Some(reply);
+        for (call, text) in calls.iter().zip(texts) {
+            self.remember(call, &text, ledger);
+            let reply = once.take().unwrap_or_else(|| ToolReply::text(""));
+            all.push(self.reply(call, text, reply, &name).await?);
+        }
+        Ok(())
+    }
+
+    /// Why nothing of the group runs, for each call.
+    fn kept_from_running(&self, key: &GroupKey, calls: &[ToolCall], ledger: &mut ToolLedger) -> Option<Vec<String>> {
+        let every = |text: String| Some(vec![text; calls.len()]);
+        if calls.len() > self.node.max_calls {
+            return every(self.over_response("these calls are handled together, so call fewer"));
+        }
+        let faults: Vec<Option<String>> = calls.iter().map(|call| self.check(call).err()).collect();
+        if faults.iter().any(Option::is_some) {
+            let explain = |(call, fault): (&ToolCall, Option<String>)| {
+                if fault.is_some() {
+                    ledger.failed(&call.name);
+                }
+                fault.unwrap_or_else(|| {
+                    "not executed: it is handled together with another call, whose arguments are wrong; call all of them again".to_owned()
+                })
+            };
+            return Some(calls.iter().zip(faults).map(explain).collect());
+        }
+        if let Some(open) = key.names().iter().find(|tool| ledger.is_open(tool, self.node.guards.breaker)) {
+            let explain = |call: &ToolCall| match ledger.is_open(&call.name, self.node.guards.breaker) {
+                true => broken(&call.name, ledger),
+                false => format!(
+                    "not executed: it is handled together with `{open}`, which is not called again in this turn; call it without `{open}`"
+                ),
+            };
+            return Some(calls.iter().map(explain).collect());
+        }
+        let needed = u32::try_from(calls.len()).unwrap_or(u32::MAX);
+        self.left(ledger).filter(|left| *left < needed).and_then(|_| every(self.over_turn()))
+    }
+}
+
+/// The text of every call, and what takes effect once.
+fn texts<S: State>(
+    key: &GroupKey,
+    calls: &[ToolCall],
+    reply: GroupReply<S>,
+) -> Result<(Vec<String>, ToolReply<S>), Failure> {
+    let name = key.to_string();
+    let text = |call: &ToolCall| reply.text_of(&call.id).map(str::to_owned).map_err(|error| no_json(&name, error));
+    let texts = calls.iter().map(text).collect::<Result<Vec<_>, _>>()?;
+    // The shared text may be unused, but one that is no JSON is a defect all the same.
+    Ok((texts, checked(&name, reply.shared)?))
+}
