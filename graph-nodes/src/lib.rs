@@ -16,6 +16,7 @@
 //! | write down a conversation | [`Message`](message::Message) | [`message`] |
 //! | know whether a history can be sent | [`check_history`](message::check_history) | [`message`] |
 //! | turn streamed fragments into tool calls | [`Assembler`](assemble::Assembler) | [`assemble`] |
+//! | load keys together that several callers ask for | [`Coalescer`](coalesce::Coalescer) | [`coalesce`] |
 //! | know what all attempts cost | [`GateBook`](stage::GateBook), [`GateLedger`](gate::GateLedger) | [`stage`], [`gate`] |
 //!
 //! # Modules
@@ -24,6 +25,7 @@
 //!
 //! | floor | module | what is in it |
 //! | --- | --- | --- |
+//! | 1 | [`coalesce`] | single look-ups of many callers, loaded together |
 //! | 1 | [`message`] | messages, tool calls, tokens, and the rules of a history |
 //! | 2 | [`assemble`] | tool-call fragments by index, id and name to complete calls |
 //! | 3 | [`model`] | the model trait, requests, chunks, responses, models for tests |
@@ -84,6 +86,7 @@
 //! ```
 
 pub mod assemble;
+pub mod coalesce;
 pub mod gate;
 pub mod message;
 pub mod model;

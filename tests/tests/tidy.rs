@@ -43,8 +43,16 @@ const ENGINE: &[(&str, u32)] = &[
 ];
 
 /// The same for the node library.
-const NODES: &[(&str, u32)] =
-    &[("message", 0), ("panics", 0), ("assemble", 1), ("model", 2), ("gate", 3), ("tool", 4), ("stage", 5)];
+const NODES: &[(&str, u32)] = &[
+    ("message", 0),
+    ("panics", 0),
+    ("assemble", 1),
+    ("coalesce", 1),
+    ("model", 2),
+    ("gate", 3),
+    ("tool", 4),
+    ("stage", 5),
+];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the tests are a member").to_owned()
