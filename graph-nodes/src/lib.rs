@@ -16,6 +16,7 @@
 //! | write down a conversation | [`Message`](message::Message) | [`message`] |
 //! | know whether a history can be sent | [`check_history`](message::check_history) | [`message`] |
 //! | turn streamed fragments into tool calls | [`Assembler`](assemble::Assembler) | [`assemble`] |
+//! | look up a list of ids in one call, or write to them | [`BatchLookup`](batch::BatchLookup), [`BatchWrite`](batch::BatchWrite) | [`batch`] |
 //! | load keys together that several callers ask for | [`Coalescer`](coalesce::Coalescer) | [`coalesce`] |
 //! | know what all attempts cost | [`GateBook`](stage::GateBook), [`GateLedger`](gate::GateLedger) | [`stage`], [`gate`] |
 //!
@@ -31,6 +32,7 @@
 //! | 3 | [`model`] | the model trait, requests, chunks, responses, models for tests |
 //! | 4 | [`gate`] | verdicts, budgets and the accounting of attempts |
 //! | 5 | [`tool`] | tools, their schemas, what they are given and what they reply |
+//! | 6 | [`batch`] | a list of ids, or of writes, as one call with one report |
 //! | 6 | [`stage`] | the vertices: agent, gate, tools; and what they keep in the state |
 //!
 //! # Example
@@ -86,6 +88,7 @@
 //! ```
 
 pub mod assemble;
+pub mod batch;
 pub mod coalesce;
 pub mod gate;
 pub mod message;

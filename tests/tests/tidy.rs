@@ -51,6 +51,7 @@ const NODES: &[(&str, u32)] = &[
     ("model", 2),
     ("gate", 3),
     ("tool", 4),
+    ("batch", 5),
     ("stage", 5),
 ];
 

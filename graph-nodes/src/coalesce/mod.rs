@@ -11,6 +11,9 @@
 //! | see how well it works | [`Coalescer::metrics`] |
 //! | stop without losing anybody | [`Coalescer::shutdown`], [`Coalescer::close`] |
 //!
+//! A list of ids that a model gives in one call needs no window: that is a
+//! [`BatchLookup`](crate::batch::BatchLookup).
+//!
 //! # Who drives a load
 //! Each batch is a task of its own on the tokio runtime of whoever opened it. No waiter leads: any of them may be
 //! dropped at any time, and the others get their values. When the last one is gone, the load is cancelled. Whatever

@@ -101,7 +101,9 @@ fn expected(asked: &[Asked], acts: &[Vec<Act>], join: bool) -> Ran {
         };
         for now in 0..=last {
             for batch in &mut batches {
-                let Some((_, ends, act)) = batch.flying.filter(|flying| !batch.over && flying.1 == now) else { continue };
+                let Some((_, ends, act)) = batch.flying.filter(|flying| !batch.over && flying.1 == now) else {
+                    continue;
+                };
                 batch.over = true;
                 for waiter in &batch.waiters {
                     ran.ends[*waiter] = match act {
