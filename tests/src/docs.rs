@@ -29,3 +29,8 @@ pub struct WatchingGuide;
 #[doc = include_str!("../../docs/guide/diagrams.md")]
 #[derive(Debug)]
 pub struct DiagramsGuide;
+
+/// The guide to batches.
+#[doc = include_str!("../../docs/guide/batching.md")]
+#[derive(Debug)]
+pub struct BatchingGuide;

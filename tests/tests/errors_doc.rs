@@ -10,6 +10,8 @@ mod doc;
 mod fake;
 #[path = "errors_doc/lints.rs"]
 mod lints;
+#[path = "errors_doc/lookups.rs"]
+mod lookups;
 #[path = "errors_doc/macros.rs"]
 mod macros;
 #[path = "errors_doc/messages.rs"]
@@ -58,6 +60,8 @@ async fn sections() -> Vec<Section> {
         messages::assembly(),
         models::section().await,
         models::tools(),
+        lookups::lists().await,
+        lookups::keys().await,
         stages::answers().await,
         stages::section().await,
         diagrams::section(),
