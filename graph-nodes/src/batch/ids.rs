@@ -44,11 +44,14 @@ impl<T: RawId> RawId for Option<T> {
     }
 }
 
+/// What is wrong with an id.
+type Check = dyn Fn(&str) -> Result<(), String> + Send + Sync;
+
 /// What makes ids of texts.
 #[derive(Clone)]
 pub(super) struct IdRules {
     pub(super) normalise: Arc<dyn Fn(&str) -> String + Send + Sync>,
-    pub(super) validate: Arc<dyn Fn(&str) -> Result<(), String> + Send + Sync>,
+    pub(super) validate: Arc<Check>,
     pub(super) cap: usize,
 }
 

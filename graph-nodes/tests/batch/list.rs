@@ -5,11 +5,10 @@ use graph_nodes::batch::{BatchError, BatchStatus, ItemOutcome};
 use crate::support::{Act, Backend, counts, ids, numbered};
 
 #[tokio::test(start_paused = true)]
-async fn b1_an_empty_list_or_none_is_an_error_without_a_request() {
+async fn b1_an_empty_list_is_an_error_without_a_request() {
     let backend = Backend::default();
     let orders = backend.orders(|_| Act::After(0));
     assert_eq!(orders.run(Vec::<String>::new()).await, Err(BatchError::Empty));
-    assert_eq!(orders.run(None::<Vec<String>>.unwrap_or_default()).await, Err(BatchError::Empty));
     assert_eq!(backend.sizes(), []);
 }
 

@@ -42,10 +42,12 @@ enum End {
     Left,
 }
 
+/// When and with which keys, per tenant: the order of two tenants in one millisecond says nothing.
+type Calls = BTreeMap<u8, Vec<(u64, Vec<u8>)>>;
+
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Ran {
-    /// Per tenant, because the order of two tenants in one millisecond says nothing.
-    calls: BTreeMap<u8, Vec<(u64, Vec<u8>)>>,
+    calls: Calls,
     ends: Vec<End>,
 }
 
@@ -163,7 +165,7 @@ fn expected(asked: &[Asked], acts: &[Vec<Act>], join: bool) -> Ran {
 async fn really(asked: &[Asked], acts: &[Vec<Act>], join: bool) -> Ran {
     let begun = Instant::now();
     let ms = move || u64::try_from(begun.elapsed().as_millis()).unwrap();
-    let calls: Arc<Mutex<BTreeMap<u8, Vec<(u64, Vec<u8>)>>>> = Arc::default();
+    let calls: Arc<Mutex<Calls>> = Arc::default();
     let (seen, acts) = (calls.clone(), acts.to_vec());
     let options = Coalescer::builder()
         .window(Duration::from_millis(WINDOW))

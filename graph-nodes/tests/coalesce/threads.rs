@@ -17,7 +17,7 @@ async fn on_four_threads_everybody_gets_the_value_of_the_own_key_and_tenant() {
             assert!(keys.len() <= 8 && !keys.is_empty());
             tokio::task::yield_now().await;
             match call % 7 {
-                3 => return Err("down".into()),
+                3 => Err("down".into()),
                 5 => panic!("broken"),
                 _ => Ok(keys.into_iter().map(|key| (key, format!("{tenant}/{key}"))).collect()),
             }

@@ -14,6 +14,7 @@ mod sequence;
 mod shape;
 mod state_size;
 mod stream;
+mod together;
 
 use tokio::runtime::{Builder, Runtime};
 
@@ -41,9 +42,11 @@ fn main() {
     state_size::rows(&here);
     stream::rows(&here);
     shape::rows();
+    together::rows(&here);
     heading(&["law", "unit", "small", "large", "ratio", "target", "verdict"]);
     sequence::laws(&here);
     fan::laws(&here);
     state_size::laws(&here);
     shape::laws();
+    together::laws(&here);
 }
