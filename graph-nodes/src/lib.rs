@@ -17,6 +17,8 @@
 //! | write down a conversation | [`Message`](message::Message) | [`message`] |
 //! | know whether a history can be sent | [`check_history`](message::check_history) | [`message`] |
 //! | turn streamed fragments into tool calls | [`Assembler`](assemble::Assembler) | [`assemble`] |
+//! | look up a list of ids in one call, or write to them | [`BatchLookup`](batch::BatchLookup), [`BatchWrite`](batch::BatchWrite) | [`batch`] |
+//! | load keys together that several callers ask for | [`Coalescer`](coalesce::Coalescer) | [`coalesce`] |
 //! | know what all attempts cost | [`GateBook`](stage::GateBook), [`GateLedger`](gate::GateLedger) | [`stage`], [`gate`] |
 //!
 //! # Modules
@@ -25,11 +27,13 @@
 //!
 //! | floor | module | what is in it |
 //! | --- | --- | --- |
+//! | 1 | [`coalesce`] | single look-ups of many callers, loaded together |
 //! | 1 | [`message`] | messages, tool calls, tokens, and the rules of a history |
 //! | 2 | [`assemble`] | tool-call fragments by index, id and name to complete calls |
 //! | 3 | [`model`] | the model trait, requests, chunks, responses, models for tests |
 //! | 4 | [`gate`] | verdicts, budgets and the accounting of attempts |
 //! | 5 | [`tool`] | tools, their schemas, what they are given and what they reply |
+//! | 6 | [`batch`] | a list of ids, or of writes, as one call with one report |
 //! | 6 | [`stage`] | the vertices: agent, gate, tools; and what they keep in the state |
 //!
 //! # Example
@@ -85,6 +89,8 @@
 //! ```
 
 pub mod assemble;
+pub mod batch;
+pub mod coalesce;
 pub mod flow;
 pub mod gate;
 pub mod message;

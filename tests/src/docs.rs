@@ -39,3 +39,8 @@ pub struct StagesPage;
 #[doc = include_str!("../../docs/guide/tools.md")]
 #[derive(Debug)]
 pub struct ToolsGuide;
+
+/// The guide to batches.
+#[doc = include_str!("../../docs/guide/batching.md")]
+#[derive(Debug)]
+pub struct BatchingGuide;

@@ -12,6 +12,8 @@ mod fake;
 mod gates;
 #[path = "errors_doc/lints.rs"]
 mod lints;
+#[path = "errors_doc/lookups.rs"]
+mod lookups;
 #[path = "errors_doc/macros.rs"]
 mod macros;
 #[path = "errors_doc/messages.rs"]
@@ -62,6 +64,8 @@ async fn sections() -> Vec<Section> {
         models::tools(),
         gates::checks(),
         gates::calls().await,
+        lookups::lists().await,
+        lookups::keys().await,
         stages::answers().await,
         stages::section().await,
         diagrams::section(),

@@ -49,9 +49,11 @@ const NODES: &[(&str, u32)] = &[
     ("prompt", 0),
     ("schema", 0),
     ("assemble", 1),
+    ("coalesce", 1),
     ("model", 2),
     ("gate", 3),
     ("tool", 4),
+    ("batch", 5),
     ("stage", 5),
     ("flow", 6),
 ];

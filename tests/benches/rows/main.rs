@@ -15,6 +15,7 @@ mod sequence;
 mod shape;
 mod state_size;
 mod stream;
+mod together;
 
 use tokio::runtime::{Builder, Runtime};
 
@@ -43,10 +44,12 @@ fn main() {
     stream::rows(&here);
     gate::rows(&here);
     shape::rows();
+    together::rows(&here);
     heading(&["law", "unit", "small", "large", "ratio", "target", "verdict"]);
     sequence::laws(&here);
     fan::laws(&here);
     state_size::laws(&here);
     gate::laws(&here);
     shape::laws();
+    together::laws(&here);
 }
