@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use serde::{Deserialize, Serialize};
+
 use super::assembler::{AssemblyEvent, AssemblyPolicy};
 use super::slot::Slot;
 use super::warning::AssemblyWarning;
@@ -39,7 +41,8 @@ pub struct Assembly {
 ///     "call 2 has no id; ask the provider, or use the lenient policy",
 /// );
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum AssemblyError {
     /// A call has no id.

@@ -25,15 +25,24 @@ use super::{CallStatus, Content, Role, ToolCall, Usage};
 /// assert_eq!(check_history(&history), Ok(()));
 /// assert_eq!(history[4].text(), "Yes.");
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(try_from = "WireMessage", into = "WireMessage")]
 pub struct Message {
-    /// An id of the program's own; no provider sees it.
+    /// An id of the program's own; no provider sees it. [`add_messages`](super::add_messages) finds messages by it.
     pub id: Option<String>,
     /// The content, in order.
     pub content: Vec<Content>,
     /// The role with what belongs to it alone.
     pub kind: MessageKind,
+    /// The least number that an id made after this message may have, where this message's own id doesn't say so; else
+    /// 0. Bookkeeping of `add_messages`, and no part of what the message says.
+    pub(crate) next_id: u64,
+}
+
+impl PartialEq for Message {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id && self.content == other.content && self.kind == other.kind
+    }
 }
 
 /// The role of a message with the data that only this role has.
@@ -66,13 +75,20 @@ pub enum MessageKind {
         /// How the call ended.
         status: CallStatus,
     },
+    /// No message: an order to [`add_messages`](super::add_messages) to take one out of the history.
+    Removal {
+        /// The id of the message to remove.
+        target: String,
+    },
+    /// No message: an order to [`add_messages`](super::add_messages) to empty the history.
+    RemovalOfAll,
 }
 
 impl Message {
     fn new(content: impl Into<String>, kind: MessageKind) -> Self {
         let text = content.into();
         let content = if text.is_empty() { Vec::new() } else { vec![Content::Text { text }] };
-        Self { id: None, content, kind }
+        Self { id: None, content, kind, next_id: 0 }
     }
 
     /// Instructions of the program.
@@ -94,6 +110,19 @@ impl Message {
     pub fn tool(call_id: impl Into<String>, text: impl Into<String>) -> Self {
         let kind = MessageKind::Tool { call_id: call_id.into(), name: None, status: CallStatus::Ok };
         Self::new(text, kind)
+    }
+
+    /// Removes the message with this id from a history that is merged by [`add_messages`](super::add_messages).
+    ///
+    /// Any other history keeps it as it is, and can't be sent any more.
+    pub fn removal(target: impl Into<String>) -> Self {
+        Self::new("", MessageKind::Removal { target: target.into() })
+    }
+
+    /// Empties a history that is merged by [`add_messages`](super::add_messages); what comes later in the same write
+    /// is kept.
+    pub fn removal_of_all() -> Self {
+        Self::new("", MessageKind::RemovalOfAll)
     }
 
     /// Sets the id.
@@ -153,7 +182,14 @@ impl Message {
             MessageKind::User => Role::User,
             MessageKind::Assistant { .. } => Role::Assistant,
             MessageKind::Tool { .. } => Role::Tool,
+            MessageKind::Removal { .. } => Role::Removal,
+            MessageKind::RemovalOfAll => Role::RemovalOfAll,
         }
+    }
+
+    /// Whether this is no message but an order to remove one or all.
+    pub fn is_removal(&self) -> bool {
+        matches!(self.kind, MessageKind::Removal { .. } | MessageKind::RemovalOfAll)
     }
 
     /// All text blocks, joined without a separator.

@@ -33,6 +33,9 @@ pub fn check_history<'a>(messages: impl IntoIterator<Item = &'a Message>) -> Res
             MessageKind::Assistant { .. } => check.assistant(at, message),
             MessageKind::Tool { call_id, .. } => check.answer(at, call_id),
             MessageKind::System | MessageKind::User => check.open = None,
+            MessageKind::Removal { .. } | MessageKind::RemovalOfAll => {
+                check.problems.push(HistoryProblem::StrayRemoval { message: at });
+            }
         }
     }
     check.finish()
@@ -123,6 +126,15 @@ pub enum HistoryProblem {
         /// The assistant message.
         call: usize,
     },
+    /// An order to remove messages stands in the history instead of having been carried out.
+    #[error(
+        "message {message} is a removal that nobody carried out; declare the history with `#[state(with = \
+         graph_nodes::message::add_messages)]`"
+    )]
+    StrayRemoval {
+        /// The removal.
+        message: usize,
+    },
     /// The answers of one assistant message are not in the order of its calls.
     #[error(
         "message {message} answers the call `{call_id}` after a later call was answered; answer in the order of the calls"
@@ -145,6 +157,7 @@ impl HistoryProblem {
             | Self::BlankId { message, .. }
             | Self::AnsweredTwice { message, .. }
             | Self::Displaced { message, .. }
+            | Self::StrayRemoval { message }
             | Self::OutOfOrder { message, .. } => *message,
         }
     }

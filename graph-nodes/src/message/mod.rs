@@ -20,8 +20,10 @@
 //! | [`Message::usage`] | `usage`, left out when absent | belongs to the response: drop it |
 //! | [`Message::call_id`] | `tool_call_id` | the same |
 //! | [`Message::tool_name`] | `name` | drop it where it is refused |
+//! | [`Message::removal`], [`Message::removal_of_all`] | `role`: `removal` with `removes`, `removal_of_all` | never sent: [`add_messages`] carries them out |
 //! | [`Message::status`] | `status: "error"`, left out when `ok` | has no such field: drop it |
 
+mod add_messages;
 mod arguments;
 mod artifact;
 mod call;
@@ -34,6 +36,7 @@ mod strict_json;
 mod usage;
 mod wire;
 
+pub use add_messages::{HistoryEditError, add_messages};
 pub use arguments::{Arguments, ArgumentsError};
 pub use artifact::Artifact;
 pub use call::{CallFault, ToolCall};

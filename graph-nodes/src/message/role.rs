@@ -25,6 +25,10 @@ pub enum Role {
     Assistant,
     /// The answer to one tool call.
     Tool,
+    /// Nobody: an order to remove one message of a history. No provider knows it.
+    Removal,
+    /// Nobody: an order to empty a history. No provider knows it.
+    RemovalOfAll,
 }
 
 impl fmt::Display for Role {
@@ -34,6 +38,8 @@ impl fmt::Display for Role {
             Self::User => "user",
             Self::Assistant => "assistant",
             Self::Tool => "tool",
+            Self::Removal => "removal",
+            Self::RemovalOfAll => "removal_of_all",
         })
     }
 }

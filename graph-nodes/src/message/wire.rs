@@ -21,6 +21,14 @@ pub(super) struct WireMessage {
     status: Option<CallStatus>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     usage: Option<Usage>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    removes: Option<String>,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    next_id: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 #[derive(Serialize, Deserialize)]
@@ -39,6 +47,10 @@ pub(super) enum WireError {
     CallsOfOther(Role),
     #[error("a `{0}` message can't have `tool_call_id`; only `tool` messages answer calls")]
     AnswerOfOther(Role),
+    #[error("a `removal` needs `removes`; give the id of the message to remove")]
+    MissingTarget,
+    #[error("a `{0}` message can't have `removes`; only a `removal` removes a message")]
+    RemovalOfOther(Role),
 }
 
 impl TryFrom<WireMessage> for Message {
@@ -52,6 +64,9 @@ impl TryFrom<WireMessage> for Message {
         if wire.role != Role::Tool && wire.tool_call_id.is_some() {
             return Err(WireError::AnswerOfOther(wire.role));
         }
+        if wire.role != Role::Removal && wire.removes.is_some() {
+            return Err(WireError::RemovalOfOther(wire.role));
+        }
         let kind = match wire.role {
             Role::System => MessageKind::System,
             Role::User => MessageKind::User,
@@ -61,13 +76,15 @@ impl TryFrom<WireMessage> for Message {
                 name: wire.name,
                 status: wire.status.unwrap_or_default(),
             },
+            Role::Removal => MessageKind::Removal { target: wire.removes.ok_or(WireError::MissingTarget)? },
+            Role::RemovalOfAll => MessageKind::RemovalOfAll,
         };
         let content = match wire.content {
             None => Vec::new(),
             Some(WireContent::Text(text)) => vec![Content::Text { text }],
             Some(WireContent::Blocks(blocks)) => blocks,
         };
-        Ok(Self { id: wire.id, content, kind })
+        Ok(Self { id: wire.id, content, kind, next_id: wire.next_id })
     }
 }
 
@@ -89,9 +106,12 @@ impl From<Message> for WireMessage {
             name: None,
             status: None,
             usage: None,
+            removes: None,
+            next_id: message.next_id,
         };
         match message.kind {
-            MessageKind::System | MessageKind::User => {}
+            MessageKind::System | MessageKind::User | MessageKind::RemovalOfAll => {}
+            MessageKind::Removal { target } => wire.removes = Some(target),
             MessageKind::Assistant { calls, usage } => {
                 wire.tool_calls = (!calls.is_empty()).then_some(calls);
                 wire.usage = usage;
@@ -162,6 +182,16 @@ mod tests {
             &Message::tool("c1", "no").with_tool_name("f").with_status(CallStatus::Error),
             &json!({"role": "tool", "tool_call_id": "c1", "name": "f", "status": "error", "content": "no"}),
         );
+    }
+
+    #[test]
+    fn removals_have_roles_of_their_own() {
+        check(&Message::removal("m1"), &json!({"role": "removal", "removes": "m1", "content": null}));
+        check(&Message::removal_of_all(), &json!({"role": "removal_of_all", "content": null}));
+        let error = serde_json::from_value::<Message>(json!({"role": "removal"})).unwrap_err().to_string();
+        assert_eq!(error, "a `removal` needs `removes`; give the id of the message to remove");
+        let error = serde_json::from_value::<Message>(json!({"role": "user", "removes": "m1"})).unwrap_err().to_string();
+        assert_eq!(error, "a `user` message can't have `removes`; only a `removal` removes a message");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::Response;
+use super::{CassetteError, Response};
 use crate::assemble::AssemblyError;
 
 /// Why a model gave no response.
@@ -63,6 +63,26 @@ pub enum ModelError {
         /// The number of the request, from 1.
         request: usize,
     },
+    /// The request holds an order to remove a message instead of a message.
+    #[error(
+        "message {message} of the request is a removal that nobody carried out; declare the history with \
+         `#[state(with = graph_nodes::message::add_messages)]`"
+    )]
+    StrayRemoval {
+        /// The number of the message, from 0.
+        message: usize,
+    },
+    /// A recorded model was asked what it has no answer to, or none any more.
+    #[error("no answer is recorded for request {request} ({nearest}); record it, or correct the request")]
+    NotRecorded {
+        /// The hash of the request.
+        request: String,
+        /// How the nearest recorded request differs, in one line.
+        nearest: String,
+    },
+    /// An answer could not be recorded.
+    #[error(transparent)]
+    Cassette(CassetteError),
     /// The call was cancelled.
     #[error("the model call was cancelled; ask again")]
     Cancelled,
@@ -81,12 +101,10 @@ impl ModelError {
 
     /// Whether the same request may succeed later.
     pub fn is_retryable(&self) -> bool {
-        match self {
-            Self::Transport { .. } | Self::RateLimited { .. } | Self::StreamBroken { .. } | Self::Assembly(_) => true,
-            Self::Rejected { .. } | Self::ContextTooLong { .. } | Self::ScriptExhausted { .. } | Self::Cancelled => {
-                false
-            }
-        }
+        matches!(
+            self,
+            Self::Transport { .. } | Self::RateLimited { .. } | Self::StreamBroken { .. } | Self::Assembly(_)
+        )
     }
 
     /// How long the provider asks to wait.
@@ -110,5 +128,11 @@ impl ModelError {
 impl From<AssemblyError> for ModelError {
     fn from(reason: AssemblyError) -> Self {
         Self::Assembly(reason)
+    }
+}
+
+impl From<CassetteError> for ModelError {
+    fn from(error: CassetteError) -> Self {
+        Self::Cassette(error)
     }
 }

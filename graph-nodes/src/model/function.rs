@@ -80,6 +80,7 @@ impl ChatModel for FnModel {
     }
 
     async fn stream(&self, request: Request) -> Result<ChunkStream, ModelError> {
+        request.check()?;
         let chunks = (self.answer)(request).await?;
         Ok(Box::pin(stream::iter(chunks.into_iter().map(Ok))))
     }

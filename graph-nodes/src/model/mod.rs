@@ -5,13 +5,16 @@
 //! | talk to a provider | an adapter crate's [`ChatModel`] |
 //! | a model in a test, answer by answer | [`ScriptedModel`] |
 //! | a model made of a rule, offline | [`FnModel`] |
+//! | what a provider answered once, again | [`RecordedModel`], made by a [`Cassette`] |
 //! | chunks of a stream as one response | [`Collector`], or [`ChatModel::complete`] |
 
+mod canonical;
 mod chat_model;
 mod chunk;
 mod collect;
 mod error;
 mod function;
+mod recorded;
 mod request;
 mod response;
 mod script;
@@ -23,6 +26,7 @@ pub use chunk::Chunk;
 pub use collect::{Collector, collect};
 pub use error::ModelError;
 pub use function::{FnModel, IntoChunks};
+pub use recorded::{Cassette, CassetteError, RecordedModel};
 pub use request::Request;
 pub use response::{CutOff, Response};
 pub use script::Turn;

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{ToolChoice, ToolSpec};
+use super::canonical::canonical;
+use super::{ModelError, ToolChoice, ToolSpec};
 use crate::message::Message;
 
 /// One request to a model. Holds nothing that belongs to a provider or a
@@ -83,6 +84,27 @@ impl Request {
         self
     }
 
+    /// Whether the messages are such that a provider can be sent them at all. The models of this crate ask before
+    /// anything else; an adapter does the same.
+    ///
+    /// ```
+    /// use graph_nodes::message::Message;
+    /// use graph_nodes::model::Request;
+    ///
+    /// assert!(Request::new([Message::user("hi")]).check().is_ok());
+    /// assert!(Request::new([Message::removal("m1")]).check().is_err());
+    /// ```
+    ///
+    /// # Errors
+    /// [`ModelError::StrayRemoval`]: an order to remove a message was not carried out. Everything else about a history
+    /// is the business of [`check_history`](crate::message::check_history).
+    pub fn check(&self) -> Result<(), ModelError> {
+        match self.messages.iter().position(Message::is_removal) {
+            None => Ok(()),
+            Some(message) => Err(ModelError::StrayRemoval { message }),
+        }
+    }
+
     /// The request as JSON text that is the same for equal requests, whatever
     /// order the keys were inserted in and whatever features `serde_json` was
     /// built with: object keys are sorted by code point, without white space.
@@ -100,39 +122,6 @@ impl Request {
     pub fn canonical_json(&self) -> String {
         // Every map in a request has string keys and every number comes from
         // JSON or an integer: the two ways for this to fail.
-        let value = serde_json::to_value(self).expect("a request is plain JSON");
-        let mut text = String::new();
-        write_canonical(&value, &mut text);
-        text
-    }
-}
-
-fn write_canonical(value: &Value, text: &mut String) {
-    match value {
-        Value::Array(items) => {
-            text.push('[');
-            for (n, item) in items.iter().enumerate() {
-                if n > 0 {
-                    text.push(',');
-                }
-                write_canonical(item, text);
-            }
-            text.push(']');
-        }
-        Value::Object(map) => {
-            let mut entries: Vec<_> = map.iter().collect();
-            entries.sort_unstable_by_key(|(key, _)| *key);
-            text.push('{');
-            for (n, (key, item)) in entries.into_iter().enumerate() {
-                if n > 0 {
-                    text.push(',');
-                }
-                text.push_str(&Value::from(key.as_str()).to_string());
-                text.push(':');
-                write_canonical(item, text);
-            }
-            text.push('}');
-        }
-        leaf => text.push_str(&leaf.to_string()),
+        canonical(&serde_json::to_value(self).expect("a request is plain JSON"))
     }
 }

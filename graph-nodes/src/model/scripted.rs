@@ -133,6 +133,7 @@ impl ChatModel for ScriptedModel {
     }
 
     async fn stream(&self, request: Request) -> Result<ChunkStream, ModelError> {
+        request.check()?;
         let mut turn = self.next_turn(request)?;
         wait(turn.delay).await;
         let (pause, error) = (turn.chunk_delay, turn.error.take());

@@ -1,0 +1,48 @@
+//! JSON text that is the same for equal values, and a hash of it that is the same everywhere.
+
+use serde_json::Value;
+
+/// The value with object keys sorted by code point and without white space, whatever order they were inserted in and
+/// whatever features `serde_json` was built with.
+pub(super) fn canonical(value: &Value) -> String {
+    let mut text = String::new();
+    write(value, &mut text);
+    text
+}
+
+/// FNV-1a with 64 bits, as 16 hexadecimal digits: the standard library's hasher may change between versions, and this
+/// hash is stored.
+pub(super) fn hash(text: &str) -> String {
+    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    format!("{:016x}", text.bytes().fold(0xcbf2_9ce4_8422_2325, step))
+}
+
+fn write(value: &Value, text: &mut String) {
+    match value {
+        Value::Array(items) => {
+            text.push('[');
+            for (n, item) in items.iter().enumerate() {
+                if n > 0 {
+                    text.push(',');
+                }
+                write(item, text);
+            }
+            text.push(']');
+        }
+        Value::Object(map) => {
+            let mut entries: Vec<_> = map.iter().collect();
+            entries.sort_unstable_by_key(|(key, _)| *key);
+            text.push('{');
+            for (n, (key, item)) in entries.into_iter().enumerate() {
+                if n > 0 {
+                    text.push(',');
+                }
+                text.push_str(&Value::from(key.as_str()).to_string());
+                text.push(':');
+                write(item, text);
+            }
+            text.push('}');
+        }
+        leaf => text.push_str(&leaf.to_string()),
+    }
+}

@@ -1,0 +1,116 @@
+//! Takes secrets out of an answer.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::answer::{Answer, Item};
+use super::secrets::Secrets;
+use crate::assemble::{ArgumentsDelta, CallDelta};
+use crate::model::{Chunk, Collector, Response};
+
+/// The answer without secrets. Its chunks stay apart, also where a secret was spread over several of them.
+pub(super) fn redact(answer: Answer, secrets: &Secrets) -> Answer {
+    match answer {
+        Answer::Failed(failure) => Answer::Failed(hidden(&failure, secrets)),
+        Answer::Stream(mut items) => {
+            for texts in texts(&mut items) {
+                hide_across(secrets, texts);
+            }
+            let items: Vec<Item> = items.iter().map(|item| hidden(item, secrets)).collect();
+            Answer::Stream(checked(items, secrets))
+        }
+    }
+}
+
+fn hidden<T: Serialize + DeserializeOwned + Clone>(value: &T, secrets: &Secrets) -> T {
+    // What is hidden is text in places of text, so both ways succeed; a number in a place of a number is kept.
+    let json = serde_json::to_value(value).map(|json| secrets.hide_in(json));
+    json.and_then(serde_json::from_value).unwrap_or_else(|_| value.clone())
+}
+
+/// Streams in which a secret is spread in a way that only the assembled response shows lose their chunks.
+fn checked(items: Vec<Item>, secrets: &Secrets) -> Vec<Item> {
+    let mut collector = Collector::new();
+    for item in &items {
+        if let Item::Chunk(chunk) = item {
+            collector.push(chunk.clone());
+        }
+    }
+    let Ok(response) = collector.finish() else { return items };
+    if !serde_json::to_value(&response).is_ok_and(|json| holds(&json, secrets)) {
+        return items;
+    }
+    let response: Response = hidden(&response, secrets);
+    let errors = items.into_iter().filter(|item| matches!(item, Item::Error(_)));
+    [Item::Chunk(Chunk::from(response))].into_iter().chain(errors).collect()
+}
+
+fn holds(json: &Value, secrets: &Secrets) -> bool {
+    match json {
+        Value::String(text) => secrets.are_in(text),
+        Value::Array(items) => items.iter().any(|item| holds(item, secrets)),
+        Value::Object(map) => map.values().any(|item| holds(item, secrets)),
+        _ => false,
+    }
+}
+
+fn hide_across(secrets: &Secrets, mut texts: Vec<&mut String>) {
+    let mut pieces: Vec<String> = texts.iter_mut().map(|text| std::mem::take(&mut **text)).collect();
+    secrets.hide_across(&mut pieces);
+    for (text, piece) in texts.into_iter().zip(pieces) {
+        *text = piece;
+    }
+}
+
+/// The texts that a reader joins: what is said, the refusal, the reasoning, and for each call its name and arguments.
+fn texts(items: &mut [Item]) -> Vec<Vec<&mut String>> {
+    let (mut said, mut refusal, mut reasoning) = (Vec::new(), Vec::new(), Vec::new());
+    let mut calls = Calls::default();
+    let chunks = items.iter_mut().filter_map(|item| match item {
+        Item::Chunk(chunk) => Some(chunk),
+        Item::Error(_) => None,
+    });
+    for chunk in chunks {
+        said.extend(&mut chunk.text);
+        refusal.extend(&mut chunk.refusal);
+        if let Some(Value::String(text)) = &mut chunk.reasoning {
+            reasoning.push(text);
+        }
+        chunk.calls.iter_mut().for_each(|delta| calls.add(delta));
+    }
+    [said, refusal, reasoning].into_iter().chain(calls.names).chain(calls.arguments).collect()
+}
+
+/// Fragments of calls, told apart roughly: what this gets wrong is found in the assembled response.
+#[derive(Default)]
+struct Calls<'a> {
+    by_index: BTreeMap<u32, usize>,
+    by_id: BTreeMap<String, usize>,
+    last: usize,
+    names: Vec<Vec<&'a mut String>>,
+    arguments: Vec<Vec<&'a mut String>>,
+}
+
+impl<'a> Calls<'a> {
+    fn add(&mut self, delta: &'a mut CallDelta) {
+        let new = self.names.len();
+        let id = delta.id.clone().filter(|id| !id.is_empty());
+        let at = match (delta.index, id) {
+            (Some(index), _) => *self.by_index.entry(index).or_insert(new),
+            (None, Some(id)) => *self.by_id.entry(id).or_insert(new),
+            (None, None) => self.last.min(new),
+        };
+        if at == new {
+            self.names.push(Vec::new());
+            self.arguments.push(Vec::new());
+        }
+        self.last = at;
+        self.names[at].extend(&mut delta.name);
+        if let ArgumentsDelta::Text(text) = &mut delta.arguments {
+            self.arguments[at].push(text);
+        }
+    }
+}
