@@ -12,7 +12,7 @@ use super::vertices::Parts;
 use super::{Catalogue, Cursor, FlowError, FlowProblem, Stage};
 use crate::gate::GatePolicy;
 use crate::stage::Seat;
-use crate::tool::ToolBox;
+use crate::tool::{ToolBox, ToolBoxWarning};
 
 /// Stages, connected to a conversation: the graph of an agent that leads a person through them.
 ///
@@ -157,6 +157,22 @@ impl<S: State> Flow<S> {
     pub fn with(mut self, describe: impl FnOnce(Builder<S>) -> Builder<S> + 'static) -> Self {
         self.more.push(Box::new(describe));
         self
+    }
+
+    /// What is odd about the tools, and no error: a group that runs in no stage, because none offers all of its tools.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<ToolBoxWarning> {
+        let offered = self.stages.iter().filter_map(|stage| match &stage.kind {
+            Kind::Model(stage) => self.tools.expose(&stage.tools).ok(),
+            Kind::Logic(_) | Kind::End(_) => None,
+        });
+        let odd: Vec<Vec<ToolBoxWarning>> = offered.map(|tools| tools.warnings()).collect();
+        let everywhere = |warning: &ToolBoxWarning| {
+            let ToolBoxWarning::UnreachableGroup { group, .. } = warning;
+            let same = |other: &ToolBoxWarning| matches!(other, ToolBoxWarning::UnreachableGroup { group: other, .. } if other == group);
+            odd.iter().all(|warnings| warnings.iter().any(same))
+        };
+        odd.first().into_iter().flatten().filter(|warning| everywhere(warning)).cloned().collect()
     }
 
     /// The graph.

@@ -90,6 +90,16 @@ pub enum FlowProblem {
         /// The models.
         known: Vec<String>,
     },
+    /// A stage falls back to the model that the runner provides, which it asks anyway.
+    #[error(
+        "stage `{stage}`: the fallback `{model}` is the model that the runner provides; give its entry a model with `ModelEntry::new`"
+    )]
+    ProvidedFallback {
+        /// The stage.
+        stage: Name,
+        /// The model.
+        model: String,
+    },
     /// A stage sets a parameter that its model doesn't take.
     #[error("stage `{stage}`: the model `{model}` doesn't take `{parameter}`; it takes {}", listed(supported.iter().map(String::as_str)))]
     UnsupportedParameter {

@@ -4,16 +4,18 @@ use std::fmt;
 use std::sync::Arc;
 
 use graph_engine::{BoxError, Field, IntoNode, Log, Name, NodeSpec, State};
+use schemars::JsonSchema;
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::Compaction;
 use super::hooks::{Hook, Hooks};
-use crate::gate::{GatePolicy, Validators};
+use crate::gate::{GatePolicy, Streaming, StructuredOutput, Validators, Verdict};
 use crate::message::Message;
-use crate::model::Request;
+use crate::model::{Request, Response};
 use crate::prompt::{Template, TemplateError};
-use crate::stage::{Accepted, AgentNode, GateNode, ToolsNode};
+use crate::stage::{Accepted, AgentNode, FinalizePolicy, GateNode, Guards, SeveralCalls, ToolsNode};
 
 /// One stage of a conversation: a model with its prompt, gate and tools; or logic without a model; or the end.
 ///
@@ -24,7 +26,7 @@ use crate::stage::{Accepted, AgentNode, GateNode, ToolsNode};
 /// | `explore` | every stage | [moves the cursor and runs the hooks](super::EnterNode); where everybody goes who wants to enter |
 /// | `explore_compact` | one with a [compaction](Self::compaction) | [makes the memory shorter](super::CompactNode) |
 /// | `explore_agent` | one with a model | [asks the model](AgentNode) |
-/// | `explore_gate` | one with a model | [accepts or rejects](GateNode) |
+/// | `explore_gate` | one with a model, unless it [streams](Self::streaming) | [accepts or rejects](GateNode) |
 /// | `explore_tools` | one with tools | [runs the calls](ToolsNode) |
 /// | `explore_logic` | [`Stage::logic`] | the given node |
 /// | `explore_end` | [`Stage::end`] | finishes the thread with a text |
@@ -75,12 +77,16 @@ type Change<T> = Arc<dyn Fn(T) -> T + Send + Sync>;
 pub(super) struct ModelStage<S: State> {
     pub(super) prompt: Option<Prompt<S>>,
     pub(super) model: Option<String>,
+    pub(super) fallback: Option<String>,
     pub(super) parameters: Map<String, Value>,
     pub(super) request: Option<Configure<S>>,
     pub(super) tools: Vec<String>,
     pub(super) leads_to: Vec<Name>,
     pub(super) policy: Option<GatePolicy>,
     pub(super) validators: Validators<S>,
+    pub(super) streaming: Streaming,
+    /// How structured output is asked for, when the checks don't say it.
+    pub(super) output: Option<StructuredOutput>,
     pub(super) accepted: Accepted,
     pub(super) edges: Vec<(String, Name)>,
     pub(super) exhausted: Option<Name>,
@@ -103,12 +109,15 @@ impl<S: State> Default for ModelStage<S> {
         Self {
             prompt: None,
             model: None,
+            fallback: None,
             parameters: Map::new(),
             request: None,
             tools: Vec::new(),
             leads_to: Vec::new(),
             policy: None,
             validators: Validators::new(),
+            streaming: Streaming::HoldAll,
+            output: None,
             accepted: Accepted::default(),
             edges: Vec::new(),
             exhausted: None,
@@ -201,6 +210,12 @@ impl<S: State> Stage<S> {
         self.told("model", |stage| stage.model = Some(name.into()))
     }
 
+    /// Asks this model of the catalogue once when a limit is reached and the policy says
+    /// [`Exhaustion::FallbackModel`](crate::gate::Exhaustion::FallbackModel).
+    pub fn fallback(self, name: impl Into<String>) -> Self {
+        self.told("model", |stage| stage.fallback = Some(name.into()))
+    }
+
     /// Sets a parameter of the model, in place of the flow's. One that the model's entry doesn't support is an error
     /// when the flow is built.
     pub fn parameter(self, name: impl Into<String>, value: impl Into<Value>) -> Self {
@@ -238,9 +253,65 @@ impl<S: State> Stage<S> {
     pub fn check(
         self,
         name: impl Into<String>,
-        check: impl Fn(&crate::model::Response, &S) -> crate::gate::Verdict + Send + Sync + 'static,
+        check: impl Fn(&Response, &S) -> Verdict + Send + Sync + 'static,
     ) -> Self {
         self.told("gate", |stage| stage.validators = std::mem::take(&mut stage.validators).with_fn(name, check))
+    }
+
+    /// Asks for structured output of the type, rejects what doesn't fit its schema, and composes what was accepted into
+    /// the state. See [`GateNode::output`].
+    ///
+    /// ```
+    /// # use graph_engine::{Log, State};
+    /// # use graph_nodes::flow::{Cursor, Stage};
+    /// # use graph_nodes::message::Message;
+    /// # use graph_nodes::stage::{Draft, GateBook};
+    /// # #[derive(State, Clone, Default)]
+    /// # struct Trip { price: u32, #[state(append)] history: Log<Message>, draft: Option<Draft>, book: GateBook, cursor: Cursor }
+    /// #[derive(serde::Deserialize, schemars::JsonSchema)]
+    /// struct Offer {
+    ///     price: u32,
+    /// }
+    ///
+    /// let offer = Stage::<Trip>::new("offer")
+    ///     .output(|offer: Offer, _| Trip::update().price(offer.price))
+    ///     .then("present");
+    /// # let _ = offer;
+    /// ```
+    pub fn output<T: JsonSchema + DeserializeOwned + 'static>(
+        self,
+        compose: impl Fn(T, &S) -> S::Update + Send + Sync + 'static,
+    ) -> Self {
+        let compose = Arc::new(compose);
+        self.told("gate", |stage| {
+            // A type that describes itself by no schema is what the gate finds.
+            stage.output = StructuredOutput::of::<T>().ok();
+            stage.gate.push(Arc::new(move |gate| {
+                let compose = compose.clone();
+                gate.output::<T>(move |output, state| compose(output, state))
+            }));
+        })
+    }
+
+    /// Shows text before the whole response is accepted. Agent and gate become one vertex then, `explore_agent`, because
+    /// only that one can take back what was shown. See [`GatedNode`](crate::stage::GatedNode).
+    pub fn streaming(self, streaming: Streaming) -> Self {
+        self.told("gate", |stage| stage.streaming = streaming)
+    }
+
+    /// Which of several calls in one response run (default: all). What is left out is answered too.
+    pub fn several(self, policy: SeveralCalls) -> Self {
+        self.run(move |run| run.several(policy.clone()))
+    }
+
+    /// Guards the tools against failing and repeated calls (default: none).
+    pub fn guards(self, guards: Guards) -> Self {
+        self.run(move |run| run.guards(guards))
+    }
+
+    /// What the model is told, and no longer offered, when the turn's super-steps run out (default: nothing).
+    pub fn finalize(self, policy: FinalizePolicy) -> Self {
+        self.agent(move |agent| agent.finalize(policy))
     }
 
     /// Where an accepted text leads (default: it is the direct reply).

@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 use super::enter::AllHooks;
 use super::stage::{Kind, ModelStage};
 use super::{Catalogue, CompactNode, Cursor, EnterNode, FlowProblem, ModelEntry, Stage};
-use crate::gate::GatePolicy;
-use crate::stage::{AgentNode, GateNode, Seat, ToolsNode};
+use crate::gate::{GatePolicy, Streaming};
+use crate::stage::{AgentNode, GateNode, GatedNode, Seat, StageError, ToolsNode};
 use crate::tool::ToolBox;
 
 /// What all stages of a flow share.
@@ -20,6 +20,28 @@ pub(super) struct Parts<'a, S: State> {
     pub(super) parameters: &'a Map<String, Value>,
     pub(super) policy: &'a GatePolicy,
     pub(super) hooks: AllHooks<S>,
+}
+
+/// The vertices that ask and judge.
+enum Asked<S: State> {
+    Apart(Box<AgentNode<S>>, Box<GateNode<S>>),
+    Together(Box<GatedNode<S>>),
+}
+
+impl<S: State> Asked<S> {
+    fn new(agent: AgentNode<S>, gate: GateNode<S>, streaming: Streaming) -> Self {
+        match streaming {
+            Streaming::HoldAll => Self::Apart(Box::new(agent), Box::new(gate)),
+            _ => Self::Together(Box::new(GatedNode::new(agent, gate).streaming(streaming))),
+        }
+    }
+
+    fn check(&self) -> Result<(), StageError> {
+        match self {
+            Self::Apart(agent, gate) => gate.check_agent(agent),
+            Self::Together(both) => both.check(),
+        }
+    }
 }
 
 fn named(stage: &Name, vertex: &str) -> Name {
@@ -68,7 +90,8 @@ impl<S: State> Parts<'_, S> {
                 .targets(stage.leads_to.iter().cloned());
             stage.run.iter().fold(run, |run, change| change(run))
         });
-        let wrong = [agent.check(), gate.check()].into_iter().filter_map(Result::err);
+        let asked = Asked::new(agent, gate, stage.streaming);
+        let wrong = asked.check().err();
         problems.extend(wrong.map(|reason| FlowProblem::Vertex { stage: name.clone(), reason: reason.to_string() }));
         builder.cluster(name, agent_name, |mut cluster| {
             cluster = cluster.node(name, enter);
@@ -78,7 +101,12 @@ impl<S: State> Parts<'_, S> {
                 }
                 None => cluster.edge(name, agent_name),
             };
-            cluster = cluster.node(agent_name, agent).node(gate_name, gate).edge(agent_name, gate_name);
+            cluster = match asked {
+                Asked::Apart(agent, gate) => {
+                    cluster.node(agent_name, *agent).node(gate_name, *gate).edge(agent_name, gate_name)
+                }
+                Asked::Together(both) => cluster.node(agent_name, *both),
+            };
             match run {
                 Some(run) => cluster.node(tools_name, run),
                 None => cluster,
@@ -108,6 +136,14 @@ impl<S: State> Parts<'_, S> {
         if let Some(model) = entry.and_then(ModelEntry::model) {
             agent = agent.with_model(model);
         }
+        if let Some(name_of_fallback) = stage.fallback.take()
+            && let Some(entry) = self.entry(name, Some(&name_of_fallback), problems)
+        {
+            match entry.model() {
+                Some(model) => agent = agent.fallback_model(model),
+                None => problems.push(FlowProblem::ProvidedFallback { stage: name.clone(), model: name_of_fallback }),
+            }
+        }
         let mut parameters = self.parameters.clone();
         parameters.append(&mut stage.parameters);
         if let Some(entry) = entry {
@@ -116,9 +152,13 @@ impl<S: State> Parts<'_, S> {
         }
         let id = entry.and_then(ModelEntry::provider_id).map(str::to_owned);
         let configure = stage.request.take();
+        let structured = stage.validators.structured().cloned().or_else(|| stage.output.take());
         agent = agent.request(move |state, mut request| {
             request.model.clone_from(&id);
             request.parameters.extend(parameters.clone());
+            if let Some(structured) = &structured {
+                request = structured.request(request);
+            }
             match &configure {
                 Some(configure) => configure(state, request),
                 None => request,

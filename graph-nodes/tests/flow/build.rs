@@ -1,11 +1,12 @@
 //! What is found when a flow is built, and which model is asked with what.
 
 use graph_nodes::flow::{Catalogue, Flow, FlowError, FlowProblem, ModelEntry, Stage};
-use graph_nodes::gate::Verdict;
+use graph_nodes::gate::{Exhaustion, GatePolicy, Streaming, Verdict};
 use graph_nodes::model::{ScriptedModel, Turn};
 use graph_nodes::stage::StageError;
+use graph_nodes::tool::{GroupKey, GroupReply, ToolBox, ToolBoxWarning, group, tool};
 
-use crate::support::{Trip, flow, noted, talk};
+use crate::support::{Trip, calls, flow, noted, talk};
 
 fn problems(flow: Flow<Trip>) -> Vec<String> {
     match flow.build().unwrap_err() {
@@ -117,3 +118,83 @@ async fn refusals_and_exhaustion_lead_to_nodes_of_the_flow() {
     let end = talk_once(["1", "2", "3"].map(Turn::text).into()).await;
     assert_eq!((end.state.notes.len(), end.state.book.totals("explore").attempts), (1, 3));
 }
+
+#[tokio::test(start_paused = true)]
+async fn the_fallback_of_a_stage_is_asked_once_and_accounted_under_its_name() {
+    let large = ScriptedModel::new([Turn::text("good")]);
+    let catalogue = Catalogue::new().with(ModelEntry::new("large", large)).with(ModelEntry::provided("usual"));
+    let stage = |fallback: Option<&str>| {
+        let policy = GatePolicy::new().with_exhaustion(Exhaustion::FallbackModel);
+        let stage = Stage::new("explore").policy(policy).check("good", |response, _| match response.text.as_str() {
+            "good" => Verdict::Accept,
+            _ => Verdict::retry("bad", "say good"),
+        });
+        fallback.into_iter().fold(stage, |stage, name| stage.fallback(name))
+    };
+    let with = |fallback| flow().catalogue(catalogue.clone()).model("usual").stage(stage(fallback));
+    assert_eq!(
+        problems(with(None)),
+        [
+            "stage `explore`: the gate asks a fallback model when a limit is reached, but the agent has none; give it one with `AgentNode::fallback_model`"
+        ],
+    );
+    assert_eq!(
+        problems(with(Some("usual")))[0],
+        "stage `explore`: the fallback `usual` is the model that the runner provides; give its entry a model with `ModelEntry::new`",
+    );
+    let graph = with(Some("large")).build().unwrap();
+    let end = talk(&graph, ["1", "2", "3"].map(Turn::text)).say("hi").await;
+    let attempts = &end.state.book.last_round("explore").unwrap().ledger.attempts;
+    let models: Vec<&str> = attempts.iter().map(|attempt| attempt.model.as_str()).collect();
+    assert_eq!(models, ["scripted", "scripted", "scripted", "large"]);
+}
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Offer {
+    city: String,
+}
+
+#[tokio::test(start_paused = true)]
+async fn structured_output_is_asked_for_checked_and_composed_into_the_state() {
+    let stage = Stage::new("explore").output(|offer: Offer, _| Trip::update().city(offer.city));
+    let talk =
+        talk(&flow().stage(stage).build().unwrap(), [Turn::text(r#"{"town": 1}"#), Turn::text(r#"{"city": "Oslo"}"#)]);
+    let end = talk.say("hi").await;
+    assert_eq!((end.state.city.as_str(), talk.model.requests().len()), ("Oslo", 2));
+    let schema = talk.model.requests()[0].response_schema.clone().unwrap();
+    assert_eq!(schema["required"], serde_json::json!(["city"]));
+    assert_eq!(talk.model.requests()[1].response_schema.as_ref(), Some(&schema));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stage_that_streams_asks_and_judges_in_one_vertex() {
+    let stage = Stage::new("explore").streaming(Streaming::every_sentence()).tools(["to_bye"]).leads_to(["bye"]);
+    let bye = Stage::end("bye", |_: &Trip| "Bye.".into());
+    let graph = flow().stage(stage).stage(bye).build().unwrap();
+    let names: Vec<&str> = graph.topology().nodes.iter().map(|vertex| vertex.name.as_str()).collect();
+    assert_eq!(names, ["bye", "bye_end", "explore", "explore_agent", "explore_tools"]);
+    let talk = talk(&graph, [Turn::text("One. Two."), calls(["to_bye"])]);
+    assert_eq!(talk.say("hi").await.reply_as::<String>().unwrap().as_deref(), Some("One. Two."));
+    assert_eq!(talk.say("bye").await.reply_as::<String>().unwrap().as_deref(), Some("Bye."));
+}
+
+#[test]
+fn a_group_that_no_stage_can_reach_is_a_warning_of_the_flow() {
+    let handler = || group::<Trip>(|_| async { Ok(GroupReply::text("both")) });
+    let nothing = |name: &str| tool::<Trip, Nothing>(name, "Does nothing.", |_, _| async { Ok("done".into()) });
+    let tools = ToolBox::builder()
+        .tool(nothing("a"))
+        .tool(nothing("b"))
+        .tool(nothing("c"))
+        .group(["a", "b"], handler())
+        .group(["b", "c"], handler())
+        .build()
+        .unwrap();
+    let flow =
+        flow().tools(tools).stage(Stage::new("explore").tools(["a", "b"])).stage(Stage::new("present").tools(["b"]));
+    let missing = vec!["c".to_owned()];
+    assert_eq!(flow.warnings(), [ToolBoxWarning::UnreachableGroup { group: GroupKey::of(["b", "c"]), missing }]);
+}
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Nothing {}
