@@ -107,7 +107,7 @@ impl<'a, S: ?Sized + Sync + 'static> GatedRound<'a, S> {
         loop {
             let before = ledger.started();
             let is_structured = next.request.response_schema.is_some();
-            let mut release = Release::new(gated.streaming, validators, *state, is_structured);
+            let mut release = Release::new(gated.streaming, policy, validators, *state, is_structured);
             let mut progress = Progress::begin();
             let (model, limit) = (&*next.model, policy.remaining(ledger));
             let asked = ask(model, next.request.clone(), limit, &mut release, &mut progress, sink);
@@ -149,8 +149,8 @@ impl<'a, S: ?Sized + Sync + 'static> GatedRound<'a, S> {
             };
             release.retract(ledger.started(), codes.clone(), sink).await;
             match decision? {
-                Decision::Retry { feedback, backoff, attempt, max, .. } => {
-                    sink.event(GatedEvent::Rejected { codes, attempt, max }).await;
+                Decision::Retry { feedback, backoff, attempt, max, is_last } => {
+                    sink.event(GatedEvent::Rejected { codes, attempt, max, is_last }).await;
                     let start = Instant::now();
                     if until_stopped(until, sleep(backoff)).await.is_none() {
                         ledger.cancelled_while_waiting(backoff.saturating_sub(start.elapsed()));
@@ -160,7 +160,7 @@ impl<'a, S: ?Sized + Sync + 'static> GatedRound<'a, S> {
                 }
                 Decision::Fallback { feedback, by, attempt, max } => {
                     sink.event(GatedEvent::Fallback { by }).await;
-                    sink.event(GatedEvent::Rejected { codes, attempt, max }).await;
+                    sink.event(GatedEvent::Rejected { codes, attempt, max, is_last: true }).await;
                     next = Next {
                         request: retry_request(policy.feedback, first, response.as_deref(), feedback.as_deref()),
                         model: gated.fallback.clone().ok_or(GatedError::NoFallback)?,

@@ -124,9 +124,10 @@ impl<S: State> GateNode<S> {
         mut self,
         compose: impl Fn(T, &S) -> S::Update + Send + Sync + 'static,
     ) -> Self {
-        let structured = match self.validators.structured() {
-            Some(structured) => Ok(structured.clone().read_as::<T>()),
-            None => StructuredOutput::of::<T>(),
+        let structured = match (self.validators.structured(), &self.output) {
+            (Some(structured), None) => Ok(structured.clone().read_as::<T>()),
+            // Another output said before what it has to be.
+            _ => StructuredOutput::of::<T>(),
         };
         self.output = Some(structured.map(|structured| {
             self.validators = self.validators.clone().with_structured(structured.clone());

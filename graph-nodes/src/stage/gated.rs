@@ -107,7 +107,8 @@ impl<S: State> Node<S> for GatedNode<S> {
         let ledger = book.ledger_mut(&gate.stage);
         let before = ledger.started();
         let mut sink = NodeSink { ctx: &ctx, stage: &gate.stage, failed: None };
-        let mut release = Release::new(self.streaming, &gate.effective, state, request.response_schema.is_some());
+        let mut release =
+            Release::new(self.streaming, &gate.policy, &gate.effective, state, request.response_schema.is_some());
         let limit = gate.policy.remaining(ledger);
         let outcome = ask(&*model, request, limit, &mut release, &mut Progress::begin(), &mut sink).await;
         ledger.judge += release.spent;

@@ -100,8 +100,8 @@ async fn the_time_of_an_async_check_counts() {
 async fn g10_only_the_last_attempt_is_the_last() {
     let ran = run(attempts(3), only_good(), poem(3)).await;
     let codes = || vec![Code::new("not_good")];
-    let rejected = |attempt| GatedEvent::Rejected { codes: codes(), attempt, max: 3 };
-    assert_eq!(ran.events, [rejected(2), rejected(3)]);
+    let rejected = |attempt, is_last| GatedEvent::Rejected { codes: codes(), attempt, max: 3, is_last };
+    assert_eq!(ran.events, [rejected(2, false), rejected(3, true)]);
 }
 
 #[tokio::test(start_paused = true)]
