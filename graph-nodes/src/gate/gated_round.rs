@@ -3,6 +3,7 @@
 use std::fmt;
 use std::future::pending;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_core::future::BoxFuture;
 use futures_util::FutureExt;
@@ -11,8 +12,8 @@ use tokio::time::{Instant, sleep};
 
 use super::ask::{Progress, ask, decide_in_time};
 use super::{
-    Attempt, Decision, FallbackUse, GateLedger, GateSink, Gated, GatedAnswer, GatedError, GatedEvent, GatedFailure,
-    ModelOutcome, ModelResult, Release, retry_request, trace,
+    Attempt, AttemptOutcome, Decision, FallbackUse, GateError, GateFailure, GateLedger, GateSink, Gated, GatedAnswer,
+    GatedError, GatedEvent, GatedFailure, ModelOutcome, ModelResult, Release, retry_request, trace,
 };
 use crate::model::{ChatModel, Request, Response};
 
@@ -179,9 +180,20 @@ impl<'a, S: ?Sized + Sync + 'static> GatedRound<'a, S> {
     /// The attempt that a ledger waits for.
     fn resumed(gated: &Gated<S>, first: &Request, ledger: &GateLedger) -> Result<Next, GatedError> {
         let model = match &ledger.fallback {
+            None => gated.model.clone(),
             Some(FallbackUse { attempt: None, .. }) => gated.fallback.clone().ok_or(GatedError::NoFallback)?,
-            _ => gated.model.clone(),
+            Some(FallbackUse { attempt: Some(attempt), .. }) => {
+                let model = gated.model.name().to_owned();
+                return Err(GatedError::Gate(GateError::SecondFallback { attempt: *attempt, model }));
+            }
         };
+        // What is used up is not asked for once more.
+        if let (Some(last), None) = (ledger.attempts.last(), &ledger.fallback)
+            && last.outcome != AttemptOutcome::Accepted
+            && let Some(by) = gated.policy.exhausted(ledger, &last.codes(), Duration::ZERO)
+        {
+            return Err(GatedError::Exhausted(GateFailure { by, attempts: ledger.attempts.clone() }));
+        }
         let request = retry_request(gated.policy.feedback, first, None, ledger.feedback().as_deref());
         Ok(Next { request, model })
     }

@@ -152,6 +152,25 @@ async fn g27_a_round_that_goes_on_has_at_most_two_more_calls_and_is_told_why() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn g27_a_round_that_is_used_up_is_not_asked_for_once_more() {
+    let over = run(attempts(2), only_good(), poem(2)).await.end.unwrap_err();
+    let model = ScriptedModel::new(poem(1));
+    let gated = Gated::new(model.clone(), attempts(2), only_good::<()>());
+    let failure = gated.round(ask(), &()).resuming(*over.ledger).run(()).await.unwrap_err();
+    assert_eq!((model.requests().len(), failure.error), (0, over.error));
+
+    // Nor is the fallback model, whose attempt is final.
+    let policy = || attempts(1).with_exhaustion(graph_nodes::gate::Exhaustion::FallbackModel);
+    let large = ScriptedModel::new(poem(1)).with_name("large");
+    let change = |gated: Gated<()>| gated.with_fallback(large);
+    let over = run_with(policy(), only_good(), [Turn::text("bad")], change, ask()).await.end.unwrap_err();
+    let gated = Gated::new(model.clone(), policy(), only_good::<()>()).with_fallback(model.clone());
+    let failure = gated.round(ask(), &()).resuming(*over.ledger).run(()).await.unwrap_err();
+    let expected = GateError::SecondFallback { attempt: 2, model: "scripted".into() };
+    assert_eq!((model.requests().len(), *failure.error), (0, GatedError::Gate(expected)));
+}
+
+#[tokio::test(start_paused = true)]
 async fn g30_unknown_usage_counts_as_zero_but_not_against_a_token_budget() {
     let ran = run(attempts(3), only_good(), [Turn::text("good").without_usage()]).await;
     assert_eq!((ran.ledger().usage_unknown, ran.ledger().tokens()), (1, 0));
