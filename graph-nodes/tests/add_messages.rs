@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use graph_engine::{Graph, Log, START, State};
 use graph_nodes::gate::{GatePolicy, Validators};
-use graph_nodes::message::{
-    HistoryEditError, HistoryProblem, Message, ToolCall, add_messages, check_history,
-};
+use graph_nodes::message::{HistoryEditError, HistoryProblem, Message, ToolCall, add_messages, check_history};
 use graph_nodes::model::{ChatModel, FnModel, ModelError, Request, Response, ScriptedModel, Turn};
 use graph_nodes::stage::{AgentNode, Draft, GateBook, GateNode, Seat};
 use proptest::prelude::*;
@@ -64,10 +62,7 @@ fn l35_a_removal_takes_out_what_is_there_and_names_what_is_not() {
     assert_eq!(shown(&write(&history, &[Message::removal("a")]).unwrap()), ["b=two"]);
     let error = write(&history, &[user("three", "c"), Message::removal("zz")]).unwrap_err();
     assert_eq!(error, HistoryEditError::UnknownId { id: "zz".into() });
-    assert_eq!(
-        error.to_string(),
-        "the history has no message `zz`, so it can't be removed; remove ids that it has",
-    );
+    assert_eq!(error.to_string(), "the history has no message `zz`, so it can't be removed; remove ids that it has",);
     let twice = write(&history, &[Message::removal("a"), Message::removal("a")]).unwrap();
     assert_eq!(shown(&twice), ["b=two"]);
 }

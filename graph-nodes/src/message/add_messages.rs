@@ -265,7 +265,10 @@ mod tests {
             assert_eq!(floor_after(&longer), (n as u64 + 1, 1));
             // Only the last chunk is copied.
             for at in [0, n / 2, n.saturating_sub(33)] {
-                assert!(at / 32 * 32 + 32 > n || std::ptr::eq(&history.get(at).unwrap().content, &longer.get(at).unwrap().content));
+                assert!(
+                    at / 32 * 32 + 32 > n
+                        || std::ptr::eq(&history.get(at).unwrap().content, &longer.get(at).unwrap().content)
+                );
             }
             history = longer;
         }

@@ -190,7 +190,8 @@ mod tests {
         check(&Message::removal_of_all(), &json!({"role": "removal_of_all", "content": null}));
         let error = serde_json::from_value::<Message>(json!({"role": "removal"})).unwrap_err().to_string();
         assert_eq!(error, "a `removal` needs `removes`; give the id of the message to remove");
-        let error = serde_json::from_value::<Message>(json!({"role": "user", "removes": "m1"})).unwrap_err().to_string();
+        let error =
+            serde_json::from_value::<Message>(json!({"role": "user", "removes": "m1"})).unwrap_err().to_string();
         assert_eq!(error, "a `user` message can't have `removes`; only a `removal` removes a message");
     }
 

@@ -37,12 +37,7 @@ fn differences<'a>(recorded: &'a Value, asked: &'a Value) -> Vec<Difference<'a>>
 }
 
 /// Goes no deeper than the recorded request, which was read from text and so is not deep.
-fn compare<'a>(
-    place: &str,
-    recorded: Option<&'a Value>,
-    asked: Option<&'a Value>,
-    found: &mut Vec<Difference<'a>>,
-) {
+fn compare<'a>(place: &str, recorded: Option<&'a Value>, asked: Option<&'a Value>, found: &mut Vec<Difference<'a>>) {
     match (recorded, asked) {
         (Some(Value::Object(a)), Some(Value::Object(b))) => {
             for key in a.keys().chain(b.keys()).collect::<BTreeSet<_>>() {

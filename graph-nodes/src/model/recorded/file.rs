@@ -79,10 +79,8 @@ fn parse(text: &[u8]) -> Result<Line, String> {
 impl Tape {
     /// Adds a line, with one write.
     pub(super) fn add(&mut self, line: &Line) -> Result<(), CassetteError> {
-        let unreadable = |error: serde_json::Error| CassetteError::Unreadable {
-            path: self.path.clone(),
-            reason: error.to_string(),
-        };
+        let unreadable =
+            |error: serde_json::Error| CassetteError::Unreadable { path: self.path.clone(), reason: error.to_string() };
         let mut text = serde_json::to_vec(line).map_err(unreadable)?;
         serde_json::from_slice::<Line>(&text).map_err(unreadable)?;
         text.push(b'\n');

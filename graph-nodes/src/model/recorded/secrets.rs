@@ -42,9 +42,10 @@ impl Secrets {
 
     /// Where the secrets are, in order and apart.
     fn find(&self, text: &str) -> Vec<Range<usize>> {
-        let literals = self.literals.iter().flat_map(|literal| {
-            text.match_indices(literal.as_str()).map(|(at, found)| at..at + found.len())
-        });
+        let literals = self
+            .literals
+            .iter()
+            .flat_map(|literal| text.match_indices(literal.as_str()).map(|(at, found)| at..at + found.len()));
         let patterns = self.patterns.iter().flat_map(|pattern| pattern.find_iter(text).map(|found| found.range()));
         let mut found: Vec<Range<usize>> = literals.chain(patterns).filter(|range| !range.is_empty()).collect();
         found.sort_unstable_by_key(|range| (range.start, range.end));
