@@ -140,7 +140,11 @@ impl<S: State> Node<S> for GatedNode<S> {
         info.needs = agent.needs;
         info.no_retry = Some("it counts the attempts and asks again itself");
         info.named_targets = gate.named_targets;
-        info.named_targets.extend(agent.named_targets);
+        for target in agent.named_targets {
+            if !info.named_targets.contains(&target) {
+                info.named_targets.push(target);
+            }
+        }
         info.stay = true;
         info.direct = gate.direct;
         info.writes = gate.writes;
