@@ -3,6 +3,7 @@
 use std::fmt;
 use std::future::pending;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_core::future::BoxFuture;
 use futures_util::FutureExt;
@@ -11,8 +12,8 @@ use tokio::time::{Instant, sleep};
 
 use super::ask::{Progress, ask, decide_in_time};
 use super::{
-    Attempt, Decision, FallbackUse, GateLedger, GateSink, Gated, GatedAnswer, GatedError, GatedEvent, GatedFailure,
-    ModelOutcome, ModelResult, Release, retry_request, trace,
+    Attempt, AttemptOutcome, Decision, FallbackUse, GateError, GateFailure, GateLedger, GateSink, Gated, GatedAnswer,
+    GatedError, GatedEvent, GatedFailure, ModelOutcome, ModelResult, Release, retry_request, trace,
 };
 use crate::model::{ChatModel, Request, Response};
 
@@ -107,7 +108,7 @@ impl<'a, S: ?Sized + Sync + 'static> GatedRound<'a, S> {
         loop {
             let before = ledger.started();
             let is_structured = next.request.response_schema.is_some();
-            let mut release = Release::new(gated.streaming, validators, *state, is_structured);
+            let mut release = Release::new(gated.streaming, policy, validators, *state, is_structured);
             let mut progress = Progress::begin();
             let (model, limit) = (&*next.model, policy.remaining(ledger));
             let asked = ask(model, next.request.clone(), limit, &mut release, &mut progress, sink);
@@ -149,8 +150,8 @@ impl<'a, S: ?Sized + Sync + 'static> GatedRound<'a, S> {
             };
             release.retract(ledger.started(), codes.clone(), sink).await;
             match decision? {
-                Decision::Retry { feedback, backoff, attempt, max, .. } => {
-                    sink.event(GatedEvent::Rejected { codes, attempt, max }).await;
+                Decision::Retry { feedback, backoff, attempt, max, is_last } => {
+                    sink.event(GatedEvent::Rejected { codes, attempt, max, is_last }).await;
                     let start = Instant::now();
                     if until_stopped(until, sleep(backoff)).await.is_none() {
                         ledger.cancelled_while_waiting(backoff.saturating_sub(start.elapsed()));
@@ -160,7 +161,7 @@ impl<'a, S: ?Sized + Sync + 'static> GatedRound<'a, S> {
                 }
                 Decision::Fallback { feedback, by, attempt, max } => {
                     sink.event(GatedEvent::Fallback { by }).await;
-                    sink.event(GatedEvent::Rejected { codes, attempt, max }).await;
+                    sink.event(GatedEvent::Rejected { codes, attempt, max, is_last: true }).await;
                     next = Next {
                         request: retry_request(policy.feedback, first, response.as_deref(), feedback.as_deref()),
                         model: gated.fallback.clone().ok_or(GatedError::NoFallback)?,
@@ -179,9 +180,20 @@ impl<'a, S: ?Sized + Sync + 'static> GatedRound<'a, S> {
     /// The attempt that a ledger waits for.
     fn resumed(gated: &Gated<S>, first: &Request, ledger: &GateLedger) -> Result<Next, GatedError> {
         let model = match &ledger.fallback {
+            None => gated.model.clone(),
             Some(FallbackUse { attempt: None, .. }) => gated.fallback.clone().ok_or(GatedError::NoFallback)?,
-            _ => gated.model.clone(),
+            Some(FallbackUse { attempt: Some(attempt), .. }) => {
+                let model = gated.model.name().to_owned();
+                return Err(GatedError::Gate(GateError::SecondFallback { attempt: *attempt, model }));
+            }
         };
+        // What is used up is not asked for once more.
+        if let (Some(last), None) = (ledger.attempts.last(), &ledger.fallback)
+            && last.outcome != AttemptOutcome::Accepted
+            && let Some(by) = gated.policy.exhausted(ledger, &last.codes(), Duration::ZERO)
+        {
+            return Err(GatedError::Exhausted(GateFailure { by, attempts: ledger.attempts.clone() }));
+        }
         let request = retry_request(gated.policy.feedback, first, None, ledger.feedback().as_deref());
         Ok(Next { request, model })
     }

@@ -83,7 +83,7 @@ mod review;
 mod sink;
 mod streaming;
 mod structured;
-mod table;
+pub(crate) mod table;
 pub(crate) mod trace;
 mod validator;
 mod validators;

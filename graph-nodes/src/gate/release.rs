@@ -1,7 +1,7 @@
 //! What of a response is shown before it is judged, and what has to be taken back.
 
 use super::streaming::Checkpoints;
-use super::{Code, GateSink, GatedEvent, Retracted, Streaming, Validators, Verdict};
+use super::{Code, GatePolicy, GateSink, GatedEvent, Retracted, Streaming, Validators, Verdict};
 use crate::message::{FinishReason, Usage};
 use crate::model::Response;
 
@@ -10,6 +10,8 @@ pub(crate) struct Release<'a, S: ?Sized> {
     streaming: Streaming,
     validators: &'a Validators<S>,
     state: &'a S,
+    /// Whether pieces are checked at all: shadow mode changes nothing of what is shown.
+    is_checked: bool,
     text: String,
     checkpoints: Checkpoints,
     /// Bytes of `text` that were shown.
@@ -19,7 +21,13 @@ pub(crate) struct Release<'a, S: ?Sized> {
 }
 
 impl<'a, S: ?Sized + Sync + 'static> Release<'a, S> {
-    pub(crate) fn new(streaming: Streaming, validators: &'a Validators<S>, state: &'a S, structured: bool) -> Self {
+    pub(crate) fn new(
+        streaming: Streaming,
+        policy: &GatePolicy,
+        validators: &'a Validators<S>,
+        state: &'a S,
+        structured: bool,
+    ) -> Self {
         let is_structured = structured || validators.structured().is_some();
         let streaming = match streaming {
             Streaming::Checkpoint(_) if is_structured => Streaming::HoldAll,
@@ -29,6 +37,7 @@ impl<'a, S: ?Sized + Sync + 'static> Release<'a, S> {
             streaming,
             validators,
             state,
+            is_checked: !policy.shadow,
             text: String::new(),
             checkpoints: Checkpoints::default(),
             shown: 0,
@@ -40,10 +49,11 @@ impl<'a, S: ?Sized + Sync + 'static> Release<'a, S> {
     pub(super) async fn push(&mut self, more: &str, sink: &mut dyn GateSink) {
         match self.streaming {
             Streaming::HoldAll => {}
-            _ if !sink.is_read() => {}
             Streaming::PassThrough => {
                 self.text.push_str(more);
-                self.show(self.text.len(), sink).await;
+                if sink.is_read() {
+                    self.show(self.text.len(), sink).await;
+                }
             }
             Streaming::Checkpoint(checkpoint) => {
                 let start = self.text.len();
@@ -51,7 +61,8 @@ impl<'a, S: ?Sized + Sync + 'static> Release<'a, S> {
                 for (at, next) in more.char_indices() {
                     if self.checkpoints.is_behind(next, checkpoint) {
                         let end = start + at + next.len_utf8();
-                        if self.passes(end).await {
+                        // Who begins to read later gets everything up to the next checkpoint.
+                        if sink.is_read() && self.passes(end).await {
                             self.show(end, sink).await;
                         }
                     }
@@ -63,8 +74,8 @@ impl<'a, S: ?Sized + Sync + 'static> Release<'a, S> {
     /// Whether every cheap check accepts the text up to here as if it were the whole answer.
     async fn passes(&mut self, end: usize) -> bool {
         let so_far = Response { finish: Some(FinishReason::Stop), ..Response::from_text(&self.text[..end]) };
-        if so_far.is_empty() {
-            return false;
+        if so_far.is_empty() || !self.is_checked {
+            return !so_far.is_empty();
         }
         for check in &self.validators.cheap {
             let Ok(judgement) = check.run(&so_far, self.state).await else { return false };

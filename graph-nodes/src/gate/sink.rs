@@ -30,6 +30,8 @@ pub enum GatedEvent {
         attempt: u32,
         /// How many there can be.
         max: u32,
+        /// Whether no further one can follow.
+        is_last: bool,
     },
     /// A limit was reached, and the fallback model is asked.
     Fallback {

@@ -94,7 +94,7 @@ pub enum RoundEnd {
 }
 
 impl RoundEnd {
-    fn as_str(&self) -> &'static str {
+    pub(super) fn as_str(&self) -> &'static str {
         match self {
             Self::Accepted => "accepted",
             Self::AcceptedBest(_) => "accepted_best",

@@ -22,9 +22,9 @@ use crate::gate::{
 /// | --- | --- |
 /// | accepted text | enters the history, is emitted as a token, then the [direct reply or the next node](Self::accepted) |
 /// | accepted calls | wait in the draft for the [tools](Self::calls); text beside them is emitted |
-/// | rejected | after the backoff the cluster stays, with a [`Correction`] as feedback |
+/// | rejected | after the backoff the cluster stays, with a [`Correction`](super::Correction) as feedback |
 /// | escalated, refused | along the [edge](Self::escalate); its node finds the reason in [`GateBook::last_round`](super::GateBook::last_round) |
-/// | exhausted, the agent has a [fallback model](super::AgentNode::fallback_model) that the [policy](crate::gate::Exhaustion::FallbackModel) wants | at once the cluster stays, with a [`Correction`] that names it; what is said of its response is final |
+/// | exhausted, the agent has a [fallback model](super::AgentNode::fallback_model) that the [policy](crate::gate::Exhaustion::FallbackModel) wants | at once the cluster stays, with a [`Correction`](super::Correction) that names it; what is said of its response is final |
 /// | exhausted, the [best](crate::gate::Exhaustion::AcceptBest) is wanted | as accepted; the round ends with [`RoundEnd::AcceptedBest`](super::RoundEnd::AcceptedBest) |
 /// | exhausted | to [that node](Self::exhausted), else the turn fails with [`StageError::Exhausted`] |
 /// | fatal | the turn fails with [`StageError::Fatal`] |
@@ -124,9 +124,10 @@ impl<S: State> GateNode<S> {
         mut self,
         compose: impl Fn(T, &S) -> S::Update + Send + Sync + 'static,
     ) -> Self {
-        let structured = match self.validators.structured() {
-            Some(structured) => Ok(structured.clone().read_as::<T>()),
-            None => StructuredOutput::of::<T>(),
+        let structured = match (self.validators.structured(), &self.output) {
+            (Some(structured), None) => Ok(structured.clone().read_as::<T>()),
+            // Another output said before what it has to be.
+            _ => StructuredOutput::of::<T>(),
         };
         self.output = Some(structured.map(|structured| {
             self.validators = self.validators.clone().with_structured(structured.clone());

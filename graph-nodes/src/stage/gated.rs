@@ -107,7 +107,8 @@ impl<S: State> Node<S> for GatedNode<S> {
         let ledger = book.ledger_mut(&gate.stage);
         let before = ledger.started();
         let mut sink = NodeSink { ctx: &ctx, stage: &gate.stage, failed: None };
-        let mut release = Release::new(self.streaming, &gate.effective, state, request.response_schema.is_some());
+        let mut release =
+            Release::new(self.streaming, &gate.policy, &gate.effective, state, request.response_schema.is_some());
         let limit = gate.policy.remaining(ledger);
         let outcome = ask(&*model, request, limit, &mut release, &mut Progress::begin(), &mut sink).await;
         ledger.judge += release.spent;
@@ -139,7 +140,11 @@ impl<S: State> Node<S> for GatedNode<S> {
         info.needs = agent.needs;
         info.no_retry = Some("it counts the attempts and asks again itself");
         info.named_targets = gate.named_targets;
-        info.named_targets.extend(agent.named_targets);
+        for target in agent.named_targets {
+            if !info.named_targets.contains(&target) {
+                info.named_targets.push(target);
+            }
+        }
         info.stay = true;
         info.direct = gate.direct;
         info.writes = gate.writes;

@@ -100,8 +100,8 @@ async fn the_time_of_an_async_check_counts() {
 async fn g10_only_the_last_attempt_is_the_last() {
     let ran = run(attempts(3), only_good(), poem(3)).await;
     let codes = || vec![Code::new("not_good")];
-    let rejected = |attempt| GatedEvent::Rejected { codes: codes(), attempt, max: 3 };
-    assert_eq!(ran.events, [rejected(2), rejected(3)]);
+    let rejected = |attempt, is_last| GatedEvent::Rejected { codes: codes(), attempt, max: 3, is_last };
+    assert_eq!(ran.events, [rejected(2, false), rejected(3, true)]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -149,6 +149,25 @@ async fn g27_a_round_that_goes_on_has_at_most_two_more_calls_and_is_told_why() {
     let failure = gated.round(ask(), &()).resuming(ledger).run(()).await.unwrap_err();
     assert_eq!((model.requests().len(), failure.ledger.started()), (2, 3));
     assert_eq!(model.requests()[0].messages[1].text(), "Your previous answer was rejected: say `good`");
+}
+
+#[tokio::test(start_paused = true)]
+async fn g27_a_round_that_is_used_up_is_not_asked_for_once_more() {
+    let over = run(attempts(2), only_good(), poem(2)).await.end.unwrap_err();
+    let model = ScriptedModel::new(poem(1));
+    let gated = Gated::new(model.clone(), attempts(2), only_good::<()>());
+    let failure = gated.round(ask(), &()).resuming(*over.ledger).run(()).await.unwrap_err();
+    assert_eq!((model.requests().len(), failure.error), (0, over.error));
+
+    // Nor is the fallback model, whose attempt is final.
+    let policy = || attempts(1).with_exhaustion(graph_nodes::gate::Exhaustion::FallbackModel);
+    let large = ScriptedModel::new(poem(1)).with_name("large");
+    let change = |gated: Gated<()>| gated.with_fallback(large);
+    let over = run_with(policy(), only_good(), [Turn::text("bad")], change, ask()).await.end.unwrap_err();
+    let gated = Gated::new(model.clone(), policy(), only_good::<()>()).with_fallback(model.clone());
+    let failure = gated.round(ask(), &()).resuming(*over.ledger).run(()).await.unwrap_err();
+    let expected = GateError::SecondFallback { attempt: 2, model: "scripted".into() };
+    assert_eq!((model.requests().len(), *failure.error), (0, GatedError::Gate(expected)));
 }
 
 #[tokio::test(start_paused = true)]

@@ -2,6 +2,7 @@
 
 mod budgets;
 mod checks;
+mod forms;
 mod hostile;
 mod judges;
 mod node;

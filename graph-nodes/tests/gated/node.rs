@@ -240,3 +240,26 @@ async fn what_would_fail_the_first_turn_is_found_when_the_graph_compiles() {
     let built = Graph::<Trip>::builder("trip").node("talk", retried).edge(START, "talk").compile();
     assert!(built.unwrap_err().to_string().contains("it counts the attempts and asks again itself"));
 }
+
+#[tokio::test(start_paused = true)]
+async fn every_attempt_is_a_line_of_the_books_table() {
+    let model = ScriptedModel::new([
+        Turn::text("a").with_delay(ms(1234)),
+        Turn::text("good").without_usage(),
+        Turn::text("no").with_delay(ms(7)),
+    ]);
+    let runner = runner(GatedNode::new(agent(&model), gate(attempts(3), only_good()))).store(MemoryStore::new());
+    let thread = runner.thread("t");
+    thread.run(seat().user("hi")).await.unwrap();
+    tokio::select! {
+        _ = thread.run(seat().user("and?")) => panic!("it waits"),
+        () = sleep(ms(200)) => {}
+    }
+    let expected = "\
+stage    round     n  outcome   codes     input  output    ms  model
+explore  accepted  1  rejected  not_good    100      10  1234  scripted
+explore  accepted  2  accepted  -             ?       ?     0  scripted
+explore  open      1  rejected  not_good    100      10     7  scripted
+";
+    assert_eq!(thread.state().await.unwrap().state.book.to_attempts_table(), expected);
+}

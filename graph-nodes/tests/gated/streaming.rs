@@ -21,7 +21,7 @@ fn text(text: &str) -> GatedEvent {
 }
 
 fn rejected(code: &'static str) -> GatedEvent {
-    GatedEvent::Rejected { codes: vec![Code::new(code)], attempt: 2, max: 3 }
+    GatedEvent::Rejected { codes: vec![Code::new(code)], attempt: 2, max: 3, is_last: false }
 }
 
 fn retract(chars: u64, code: &'static str) -> GatedEvent {
@@ -141,4 +141,13 @@ async fn every_mode_ends_with_the_same_text_and_ledger() {
         let ran = streamed(streaming, only_good(), turns()).await;
         assert_eq!((shown(&ran.events).as_str(), ran.ledger()), ("good", held.ledger()));
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn shadow_mode_holds_no_piece_back() {
+    let policy = attempts(3).in_shadow();
+    let change = |gated: graph_nodes::gate::Gated<()>| gated.with_streaming(Streaming::every_sentence());
+    let turns = [Turn::text("You fool. Bye.")];
+    let ran = run_with(policy, polite(), turns, change, ask()).await;
+    assert_eq!((&ran.events, ran.counters()), (&vec![text("You fool. "), text("Bye.")], vec![("shadow:forbidden", 1)]));
 }

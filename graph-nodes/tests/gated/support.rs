@@ -159,11 +159,13 @@ impl Turned {
     }
 
     pub(crate) fn tokens(&self) -> Vec<&str> {
-        let token = |event| match event {
-            &EventKind::Token(ref text) => Some(text.as_str()),
-            _ => None,
-        };
-        self.events.iter().filter_map(token).collect()
+        let mut tokens = Vec::new();
+        for event in &self.events {
+            if let EventKind::Token(text) = event {
+                tokens.push(text.as_str());
+            }
+        }
+        tokens
     }
 
     pub(crate) fn stage_events(&self) -> Vec<StageEvent> {

@@ -1,12 +1,15 @@
 //! The acceptance gate with five checks, beside the same checks called by hand; and how its cost grows with the answer.
 
+use std::sync::Mutex;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use graph_nodes::gate::{
-    ArgumentsParse, CleanFinish, ForbiddenPatterns, GateLedger, GatePolicy, Length, ModelOutcome, NonEmptyText,
-    Validator, Validators, Verdict, decide,
+    ArgumentsParse, CleanFinish, ForbiddenPatterns, GateLedger, GatePolicy, Gated, GatedEvent, Length, ModelOutcome,
+    NonEmptyText, Streaming, Validator, Validators, Verdict, decide,
 };
-use graph_nodes::model::Response;
+use graph_nodes::message::FinishReason;
+use graph_nodes::model::{ChatModel, Chunk, ChunkStream, ModelError, Request, Response};
 
 use crate::Here;
 use crate::measure::{Row, Target, Timed, on_each};
@@ -73,4 +76,46 @@ pub(crate) fn laws(here: &Here) {
         target: Target::Ratio(1.3),
     };
     row.pair(gated(here, small, 200), gated(here, large, 2));
+    let row = Row { name: "gate by sentences, a longer answer".to_owned(), target: Target::Ratio(1.5), ..row };
+    row.pair(streamed(here, small, 200), streamed(here, large, 2));
+}
+
+/// Every sentence is checked as it arrives, together with what came before.
+fn streamed(here: &Here, bytes: usize, count: u64) -> Timed<'_> {
+    let make = move || {
+        let pieces = answer(bytes)
+            .text
+            .as_bytes()
+            .chunks(20)
+            .map(|piece| Ok(Chunk::text(String::from_utf8_lossy(piece))))
+            .chain([Ok(Chunk::finish(FinishReason::Stop))])
+            .collect::<Vec<_>>();
+        Gated::new(Pieces(Mutex::new(pieces)), GatePolicy::new(), five()).with_streaming(Streaming::every_sentence())
+    };
+    let work = move |gated: Gated<()>| {
+        let mut shown = 0;
+        let count = |event| {
+            if let GatedEvent::Text(text) = event {
+                shown += text.len();
+            }
+        };
+        let answered = here.run(gated.run(Request::default(), &(), count));
+        assert!(answered.is_ok() && shown >= bytes);
+    };
+    on_each(count, make, work)
+}
+
+/// A model that says these pieces, once.
+struct Pieces(Mutex<Vec<Result<Chunk, ModelError>>>);
+
+#[async_trait]
+impl ChatModel for Pieces {
+    fn name(&self) -> &str {
+        "pieces"
+    }
+
+    async fn stream(&self, _: Request) -> Result<ChunkStream, ModelError> {
+        let pieces = std::mem::take(&mut *self.0.lock().expect("nobody panicked"));
+        Ok(Box::pin(futures_util::stream::iter(pieces)))
+    }
 }
