@@ -58,7 +58,10 @@ async fn chunks_and_errors_are_replayed_exactly() {
         [
             Turn::text("grüße 🏨").with_call(ToolCall::new("c1", "search", &json!({"q": "日本"}))).cut_at([1, 3, 8]),
             Turn::text("half an answer").cut_at([4]).broken_after(1, ModelError::transport("reset")),
-            Turn::error(ModelError::RateLimited { message: "slow".into(), retry_after: Some(Duration::from_millis(1500)) }),
+            Turn::error(ModelError::RateLimited {
+                message: "slow".into(),
+                retry_after: Some(Duration::from_millis(1500)),
+            }),
             Turn::error(ModelError::rejected("unknown model")),
             Turn::error(ModelError::ContextTooLong { message: "long".into() }),
             Turn::error(AssemblyError::DuplicateId { call: 1, id: "c".into() }.into()),
@@ -187,7 +190,10 @@ async fn auto_replays_what_is_there_and_records_what_is_new() {
 async fn the_hash_depends_on_neither_key_order_nor_platform() {
     let file = File::new("hash");
     let recording = Cassette::record(&file.0, scripted([Turn::text("a")])).open().unwrap();
-    recording.complete(ask("hi").with_parameter("b", 1.5).with_parameter("a", json!({"y": 1, "x": "ü"}))).await.unwrap();
+    recording
+        .complete(ask("hi").with_parameter("b", 1.5).with_parameter("a", json!({"y": 1, "x": "ü"})))
+        .await
+        .unwrap();
     let line: Value = serde_json::from_str(&file.lines()[0]).unwrap();
     assert_eq!(line["hash"], "cb2092bcd3d2f41f");
     let replay = Cassette::replay(&file.0).open().unwrap();
@@ -207,8 +213,13 @@ async fn a_secret_never_reaches_the_file_wherever_it_is() {
     let chunks = |cut: usize| {
         let (a, b) = CANARY.split_at(CANARY.floor_char_boundary(cut));
         [
-            Chunk::text(format!("say {a}")), Chunk::reasoning(a), Chunk::text(format!("{b}!")), Chunk::reasoning(b),
-            Chunk::refusal(a), Chunk::refusal(b), Chunk::reasoning(json!({"signature": [CANARY]})),
+            Chunk::text(format!("say {a}")),
+            Chunk::reasoning(a),
+            Chunk::text(format!("{b}!")),
+            Chunk::reasoning(b),
+            Chunk::refusal(a),
+            Chunk::refusal(b),
+            Chunk::reasoning(json!({"signature": [CANARY]})),
             Chunk::call(CallDelta::new().id("x").name("f").text(escaped[..cut].to_owned())),
             Chunk::call(CallDelta::new().id("y").name(CANARY).value(json!({"k": CANARY}))),
             Chunk::call(CallDelta::new().id("x").text(escaped[cut..].to_owned())),
@@ -247,7 +258,12 @@ async fn a_secret_never_reaches_the_file_wherever_it_is() {
     // The request is found again with another key, as the hash was made without it.
     let replay = Cassette::replay(&file.0).secret("other").open().unwrap();
     for _ in 0..count {
-        drop(replay.complete(request("other")).await.map_err(|error| assert!(!matches!(error, ModelError::NotRecorded { .. }))));
+        drop(
+            replay
+                .complete(request("other"))
+                .await
+                .map_err(|error| assert!(!matches!(error, ModelError::NotRecorded { .. }))),
+        );
     }
     assert_eq!(replay.assert_done(), Ok(()));
 }

@@ -30,9 +30,23 @@ fn one_call(name: &str, arguments: &str) -> Response {
 
 #[test]
 fn malformed_arguments_are_faults_and_never_repaired() {
-    for text in ["{", "{'a':1}", "{\"a\":1,}", "{\"a\":NaN}", "{\"a\":1}}", "nul", "\"", "{\"a\":\"\n\"}", "{\"a\":01}", "\u{feff}{}"] {
+    for text in [
+        "{",
+        "{'a':1}",
+        "{\"a\":1,}",
+        "{\"a\":NaN}",
+        "{\"a\":1}}",
+        "nul",
+        "\"",
+        "{\"a\":\"\n\"}",
+        "{\"a\":01}",
+        "\u{feff}{}",
+    ] {
         let response = one_call("f", text);
-        assert!(matches!(response.calls[0].fault(), Some(CallFault::Arguments(ArgumentsError::Invalid { .. }))), "{text:?}");
+        assert!(
+            matches!(response.calls[0].fault(), Some(CallFault::Arguments(ArgumentsError::Invalid { .. }))),
+            "{text:?}"
+        );
         assert_eq!(response.calls[0].arguments.raw(), text);
         sendable(&response);
     }
@@ -45,7 +59,9 @@ fn arguments_nested_too_deeply_are_a_fault_and_no_stack_overflows() {
         let arguments = Arguments::from_text(&text);
         match arguments.parsed() {
             Ok(_) => assert!(depth < 127),
-            Err(ArgumentsError::Invalid { message }) => assert!(message.starts_with("recursion limit exceeded"), "{message}"),
+            Err(ArgumentsError::Invalid { message }) => {
+                assert!(message.starts_with("recursion limit exceeded"), "{message}")
+            }
             Err(other) => panic!("{other}"),
         }
         sendable(&one_call("f", &text));
@@ -54,7 +70,8 @@ fn arguments_nested_too_deeply_are_a_fault_and_no_stack_overflows() {
     let open = one_call("f", &"{\"a\":".repeat(1_000_000));
     assert!(open.calls[0].fault().is_some());
     sendable(&open);
-    let deep = format!("{{\"role\":\"assistant\",\"content\":[{{\"type\":\"reasoning\",\"reasoning\":{}", "[".repeat(100_000));
+    let deep =
+        format!("{{\"role\":\"assistant\",\"content\":[{{\"type\":\"reasoning\",\"reasoning\":{}", "[".repeat(100_000));
     assert!(serde_json::from_str::<Message>(&deep).unwrap_err().to_string().starts_with("recursion limit exceeded"));
 }
 
@@ -75,7 +92,9 @@ async fn an_answer_of_ten_megabytes_is_taken_whole() {
 #[test]
 fn hostile_names_are_kept_as_they_are_and_blank_ones_are_a_fault() {
     let long = "x".repeat(1 << 20);
-    for name in ["\u{0}", "a\nb", "\u{202e}eman", "日本", "🏨", "../../etc", "f\"},{\"", "__proto__", "\u{1b}[31m", &long] {
+    for name in
+        ["\u{0}", "a\nb", "\u{202e}eman", "日本", "🏨", "../../etc", "f\"},{\"", "__proto__", "\u{1b}[31m", &long]
+    {
         let response = one_call(name, "{}");
         assert!(response.calls[0].name == name);
         assert_eq!(response.calls[0].fault(), None);

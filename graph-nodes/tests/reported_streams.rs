@@ -86,9 +86,8 @@ fn report_7_id_type_and_name_in_every_chunk_count_once() {
 #[test]
 fn report_8_a_repeated_name_and_a_long_id_are_kept_once() {
     let id = format!("call_{}", "0f".repeat(29));
-    let piece = |arguments: &str| {
-        json!({"index": 0, "id": id, "function": {"name": "web_search", "arguments": arguments}})
-    };
+    let piece =
+        |arguments: &str| json!({"index": 0, "id": id, "function": {"name": "web_search", "arguments": arguments}});
     let (calls, _) = calls(&[piece(""), piece("{\"q\":\"x\"}")]);
     assert_eq!(calls, [format!(r#"{id} web_search {{"q":"x"}}"#)]);
     assert_eq!(id.len(), 63);
@@ -106,7 +105,8 @@ fn report_9_empty_arguments_after_a_whole_call_open_no_second_one() {
 
 #[test]
 fn report_10_another_id_in_each_chunk_is_one_call_with_the_first() {
-    let piece = |n: usize, arguments: &str| json!({"index": 0, "id": format!("t{n}"), "function": {"arguments": arguments}});
+    let piece =
+        |n: usize, arguments: &str| json!({"index": 0, "id": format!("t{n}"), "function": {"arguments": arguments}});
     let first = json!({"index": 0, "id": "t0", "function": {"name": "swim", "arguments": "{"}});
     let (calls, warnings) = calls(&[first, piece(1, "\"laps\""), piece(2, ":"), piece(3, "4}")]);
     assert_eq!(calls, [r#"t0 swim {"laps":4}"#]);
@@ -115,8 +115,10 @@ fn report_10_another_id_in_each_chunk_is_one_call_with_the_first() {
 
 #[test]
 fn report_15_arguments_as_an_object_equal_those_as_text() {
-    let object = calls(&[json!({"index": 0, "id": "m", "function": {"name": "set", "arguments": {"on": true, "n": [1]}}})]);
-    let text = calls(&[json!({"index": 0, "id": "m", "function": {"name": "set", "arguments": "{\"n\":[1],\"on\":true}"}})]);
+    let object =
+        calls(&[json!({"index": 0, "id": "m", "function": {"name": "set", "arguments": {"on": true, "n": [1]}}})]);
+    let text =
+        calls(&[json!({"index": 0, "id": "m", "function": {"name": "set", "arguments": "{\"n\":[1],\"on\":true}"}})]);
     let parsed = |call: &str| serde_json::from_str::<Value>(call.splitn(3, ' ').last().unwrap()).unwrap();
     assert_eq!(parsed(&object.0[0]), parsed(&text.0[0]));
 }
@@ -282,7 +284,8 @@ async fn d4_text_and_call_are_in_the_history_before_the_answer_once_streamed_or_
 
 #[test]
 fn s3_a_character_over_two_chunks_is_one_character() {
-    let body = "\u{feff}: hello\r\nevent: x\r\ndata: {\"text\":\"日本ü🏨\"}\r\n\r\ndata: a\ndata:b\n\ndata: [DONE]\n\n".as_bytes();
+    let body = "\u{feff}: hello\r\nevent: x\r\ndata: {\"text\":\"日本ü🏨\"}\r\n\r\ndata: a\ndata:b\n\ndata: [DONE]\n\n"
+        .as_bytes();
     let expected = ["{\"text\":\"日本ü🏨\"}", "a\nb"];
     for first in 0..=body.len() {
         for second in first..=body.len() {
@@ -300,7 +303,9 @@ fn s3_a_character_over_two_chunks_is_one_character() {
 
 #[test]
 fn s3_bytes_that_are_no_text_are_an_error_that_says_where() {
-    for (bytes, offset) in [(&b"data: ok\n\ndata: \xe6\x97\n"[..], 16), (b"data: \xc0\xaf\n", 6), (b"\r\n\r\n\xff\n", 4)] {
+    for (bytes, offset) in
+        [(&b"data: ok\n\ndata: \xe6\x97\n"[..], 16), (b"data: \xc0\xaf\n", 6), (b"\r\n\r\n\xff\n", 4)]
+    {
         for cut in 0..bytes.len() {
             let mut decoder = SseDecoder::new();
             let result = decoder.push(&bytes[..cut]).and_then(|_| decoder.push(&bytes[cut..]));

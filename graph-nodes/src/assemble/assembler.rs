@@ -261,9 +261,7 @@ fn slot_hash(slot: &Slot) -> u64 {
 fn knows(known: &BTreeSet<String>, first: &str, second: &str) -> bool {
     let length = first.len() + second.len();
     let longer = known.range::<str, _>((Bound::Included(first), Bound::Unbounded));
-    longer
-        .take_while(|name| name.starts_with(first))
-        .any(|name| name.len() == length && name.ends_with(second))
+    longer.take_while(|name| name.starts_with(first)).any(|name| name.len() == length && name.ends_with(second))
 }
 
 fn normalise(delta: CallDelta) -> Piece {

@@ -99,7 +99,8 @@ impl SseDecoder {
         let bytes = std::mem::take(&mut self.line);
         let start = self.offset;
         self.offset += bytes.len() + terminator;
-        let line = std::str::from_utf8(&bytes).map_err(|error| SseError::NotUtf8 { offset: start + error.valid_up_to() })?;
+        let line =
+            std::str::from_utf8(&bytes).map_err(|error| SseError::NotUtf8 { offset: start + error.valid_up_to() })?;
         // A byte order mark may stand before everything.
         let line = if start == 0 { line.trim_start_matches('\u{feff}') } else { line };
         if line.is_empty() {
