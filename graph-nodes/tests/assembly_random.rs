@@ -151,7 +151,7 @@ fn check(seed: u64) {
     }
 
     let mut assembler = Assembler::new();
-    if seed / 7 % 2 == 0 {
+    if (seed / 7).is_multiple_of(2) {
         assembler = assembler.with_known_tools(TOOLS);
     }
     let mut starts = Vec::new();

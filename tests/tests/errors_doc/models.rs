@@ -43,7 +43,7 @@ pub(crate) async fn section() -> Section {
         entry(&stray, "Only the reducer `add_messages` carries removals out; another one keeps them as they are."),
         entry(
             &ModelError::NotRecorded {
-                request: "44bc8c5ec9ecc70c".into(),
+                request: "48795383fc58ac0d".into(),
                 nearest: "the nearest is line 1: `messages[0].content` is `\"ho\"` instead of `\"hi\"`".into(),
             },
             "Only tests get here: the prompt or the tools changed since the cassette was recorded.",

@@ -169,7 +169,7 @@ impl fmt::Debug for Cassette {
 /// let error = model.complete(Request::new([Message::user("ho")])).await.unwrap_err();
 /// assert_eq!(
 ///     error.to_string(),
-///     "no answer is recorded for request 44bc8c5ec9ecc70c (the nearest is line 1: \
+///     "no answer is recorded for request 48795383fc58ac0d (the nearest is line 1: \
 ///      `messages[0].content` is `\"ho\"` instead of `\"hi\"`); record it, or correct the request",
 /// );
 /// # Ok::<(), Box<dyn std::error::Error>>(())
