@@ -203,3 +203,47 @@ fn s22_empty_arguments_are_an_empty_object() {
     let assembly = assembler.finish().unwrap();
     assert_eq!(assembly.calls[0].arguments.parsed().map(|map| map.len()), Ok(0));
 }
+
+/// What ten thousand calls cost more than a tenth of them, in looks at other calls: none that are not bounded.
+fn thousands(count: u32, delta: impl Fn(u32) -> CallDelta) -> std::time::Duration {
+    let start = std::time::Instant::now();
+    let mut assembler = Assembler::new().with_known_tools(["f"]);
+    for n in 0..count {
+        assembler.push(delta(n));
+    }
+    for n in 0..count {
+        assembler.push(delta(n));
+    }
+    assert!(assembler.finish().unwrap().calls.len() <= 2 * count as usize);
+    start.elapsed()
+}
+
+#[test]
+fn s49_ten_thousand_open_calls_are_not_searched_one_by_one() {
+    // Quadratic work would take the larger side 256 times as long, linear work 16 times.
+    let styles: [(&str, fn(u32) -> CallDelta); 4] = [
+        ("names", |n| CallDelta::new().name(format!("f{n}")).text("{")),
+        ("ids", |n| CallDelta::new().id(format!("c{n}")).name("f").text("{")),
+        ("indexes", |n| CallDelta::new().at(n).text("{")),
+        ("one index", |n| CallDelta::new().at(0).id(format!("c{n}")).name("f").text("{}")),
+    ];
+    for (style, delta) in styles {
+        let ratio = (0..5).map(|_| thousands(10_000, delta).as_secs_f64() / thousands(625, delta).as_secs_f64());
+        let least = ratio.fold(f64::MAX, f64::min);
+        assert!(least < 64.0, "{style}: {least}");
+    }
+}
+
+#[test]
+fn s49_a_mebibyte_name_in_small_pieces_is_read_once() {
+    let name = "n".repeat(1 << 20);
+    let mut assembler = Assembler::new().with_known_tools(["f", "nn"]);
+    assembler.push(CallDelta::new().at(0).id("a"));
+    for at in (0..name.len()).step_by(16) {
+        assembler.push(CallDelta::new().at(0).name(&name[at..at + 15 + at / 16 % 2]));
+    }
+    assembler.push(delta("0/-/-/{}"));
+    let assembly = assembler.finish().unwrap();
+    assert!(assembly.calls[0].name.len() > 1_000_000);
+    assert_eq!(assembly.calls[0].fault(), None);
+}

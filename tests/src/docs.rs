@@ -44,3 +44,8 @@ pub struct ToolsGuide;
 #[doc = include_str!("../../docs/guide/batching.md")]
 #[derive(Debug)]
 pub struct BatchingGuide;
+
+/// The guide to messages.
+#[doc = include_str!("../../docs/guide/messages.md")]
+#[derive(Debug)]
+pub struct MessagesGuide;

@@ -2,6 +2,7 @@
 //! futures that are dropped in the middle.
 
 mod alive;
+mod doc_tests;
 #[cfg(doctest)]
 mod docs;
 mod lints;
@@ -13,6 +14,7 @@ mod trip;
 mod wide;
 
 pub use alive::{Alive, Guard, poll_at_most};
+pub use doc_tests::{is_name, quoted, root, tests_in};
 pub use lints::findings;
 pub use nodes::{BoxNode, Runs, after, note};
 pub use store::TestStore;

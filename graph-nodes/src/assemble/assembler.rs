@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::delta::{ArgumentsDelta, CallDelta};
 use super::finish::{Assembly, AssemblyError, finish};
 use super::locate::{Place, Places};
-use super::slot::{Piece, Slot};
+use super::slot::{NameHash, Piece, Slot};
 use super::warning::AssemblyWarning;
 
 /// What to do about a call without a usable id or name.
@@ -106,7 +106,7 @@ impl Assembler {
     pub fn push(&mut self, delta: CallDelta) -> Vec<AssemblyEvent> {
         let piece = normalise(delta);
         let known = &self.known;
-        let joins = |first: &str, second: &str| !known.contains(second) && known.contains(&format!("{first}{second}"));
+        let joins = |first: &str, second: &str| !known.contains(second) && knows(known, first, second);
         let call = match self.places.locate(&self.calls, &piece, joins) {
             Place::Nowhere => return Vec::new(),
             Place::Call(call) => call,
@@ -151,6 +151,7 @@ impl Assembler {
         }
         self.calls.push(Slot::default());
         self.places.open.insert(call);
+        self.places.unindexed.insert(call);
         self.places.unnamed.insert(call);
         call
     }
@@ -159,13 +160,22 @@ impl Assembler {
         let slot = &mut self.calls[call];
         if let Some(index) = piece.index {
             slot.index.get_or_insert(index);
+            self.places.unindexed.remove(&call);
             self.places.by_index.insert(index, call);
         }
         if let Some(id) = piece.id {
             self.merge_id(call, id);
         }
         if let Some(name) = piece.name {
+            let before = slot_hash(&self.calls[call]);
             self.merge_name(call, name);
+            let after = slot_hash(&self.calls[call]);
+            if before != after {
+                self.places.named.remove(&(before, call));
+            }
+            if self.places.open.contains(&call) {
+                self.places.named.insert((after, call));
+            }
         }
         let slot = &mut self.calls[call];
         if piece.was_value && !slot.told_value {
@@ -175,6 +185,8 @@ impl Assembler {
         slot.append(&piece.text);
         if slot.is_complete() {
             self.places.open.remove(&call);
+            self.places.unindexed.remove(&call);
+            self.places.named.remove(&(slot_hash(slot), call));
         }
     }
 
@@ -200,6 +212,7 @@ impl Assembler {
     fn merge_name(&mut self, call: usize, name: String) {
         let slot = &mut self.calls[call];
         let Some(kept) = &mut slot.name else {
+            slot.name_hash.add(&name);
             slot.name = Some(name);
             self.places.unnamed.remove(&call);
             return;
@@ -211,11 +224,14 @@ impl Assembler {
             }
         } else if slot.started || !slot.arguments.is_empty() {
             self.warnings.push(AssemblyWarning::NameConflict { call, kept: kept.clone(), seen: name });
-        } else if self.known.contains(&name) && !self.known.contains(&format!("{kept}{name}")) {
+        } else if self.known.contains(&name) && !knows(&self.known, kept, &name) {
             let seen = std::mem::replace(kept, name.clone());
+            slot.name_hash = NameHash::default();
+            slot.name_hash.add(&name);
             self.warnings.push(AssemblyWarning::ReplacedName { call, kept: name, seen });
         } else {
             kept.push_str(&name);
+            slot.name_hash.add(&name);
         }
     }
 
@@ -234,6 +250,18 @@ impl Assembler {
             slot.started = true;
         }
     }
+}
+
+fn slot_hash(slot: &Slot) -> u64 {
+    slot.name_hash.get()
+}
+
+/// Whether the registry knows the two texts as one name. They are not joined for it: a hostile name would be copied for
+/// each of its pieces.
+fn knows(known: &BTreeSet<String>, first: &str, second: &str) -> bool {
+    let length = first.len() + second.len();
+    let longer = known.range::<str, _>((Bound::Included(first), Bound::Unbounded));
+    longer.take_while(|name| name.starts_with(first)).any(|name| name.len() == length && name.ends_with(second))
 }
 
 fn normalise(delta: CallDelta) -> Piece {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::slot::{Piece, Slot};
+use super::slot::{NameHash, Piece, Slot};
 
 /// The answer: a call that is there, a new one, or nothing to do.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,6 +21,10 @@ pub(super) struct Places {
     pub(super) by_id: BTreeMap<String, usize>,
     /// Calls whose arguments are not complete.
     pub(super) open: BTreeSet<usize>,
+    /// Those of them without an index.
+    pub(super) unindexed: BTreeSet<usize>,
+    /// The open calls by the hash of their name so far.
+    pub(super) named: BTreeSet<(u64, usize)>,
     /// Calls without a name.
     pub(super) unnamed: BTreeSet<usize>,
 }
@@ -64,7 +68,7 @@ impl Places {
         let is_unindexed = |call: &usize| calls[*call].index.is_none();
         match &piece.id {
             Some(id) => self.by_id.get(id).copied().filter(is_unindexed),
-            None if piece.name.is_none() => self.open.iter().copied().find(is_unindexed),
+            None if piece.name.is_none() => self.unindexed.first().copied(),
             None => None,
         }
     }
@@ -85,15 +89,14 @@ impl Places {
                 if continues { Place::Call(last) } else { Place::New }
             }
             (None, Some(name)) => {
-                let named = |call: &&usize| {
-                    let known = calls[**call].name.as_deref();
-                    known == Some(name)
-                        || (Some(**call) == last
-                            && calls[**call].arguments.is_empty()
-                            && known.is_some_and(|known| joins(known, name)))
+                let halved = |call: &usize| {
+                    self.open.contains(call)
+                        && calls[*call].arguments.is_empty()
+                        && calls[*call].name.as_deref().is_some_and(|known| joins(known, name))
                 };
-                let unnamed = self.unnamed.last();
-                unnamed.or_else(|| self.open.iter().rev().find(named)).map_or(Place::New, |call| Place::Call(*call))
+                let unnamed = self.unnamed.last().copied();
+                let found = unnamed.or_else(|| last.filter(halved)).or_else(|| self.open_named(calls, name));
+                found.map_or(Place::New, Place::Call)
             }
             (None, None) => match self.open.last().copied() {
                 Some(open) => Place::Call(open),
@@ -101,5 +104,12 @@ impl Places {
                 None => last.map_or(Place::New, Place::Call),
             },
         }
+    }
+
+    /// The last open call of this name.
+    fn open_named(&self, calls: &[Slot], name: &str) -> Option<usize> {
+        let hash = NameHash::of(name);
+        let same_hash = self.named.range((hash, 0)..=(hash, usize::MAX)).rev().map(|(_, call)| *call);
+        same_hash.into_iter().find(|call| calls[*call].name.as_deref() == Some(name))
     }
 }

@@ -124,11 +124,10 @@ fn name(mut message: Message, number: u64) -> Message {
 
 /// Puts messages without ids last.
 fn append(history: &Log<Message>, items: Log<Message>) -> Log<Message> {
-    let mut number = floor_after(history).0.max(history.len() as u64);
+    let first = floor_after(history).0.max(history.len() as u64);
     let mut longer = history.clone();
-    for item in &items {
+    for (number, item) in (first..).zip(&items) {
         longer.push(name(item.clone(), number));
-        number += 1;
     }
     longer
 }

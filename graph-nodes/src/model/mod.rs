@@ -6,6 +6,7 @@
 //! | a model in a test, answer by answer | [`ScriptedModel`] |
 //! | a model made of a rule, offline | [`FnModel`] |
 //! | what a provider answered once, again | [`RecordedModel`], made by a [`Cassette`] |
+//! | bytes of a provider's event stream as texts | [`SseDecoder`] |
 //! | chunks of a stream as one response | [`Collector`], or [`ChatModel::complete`] |
 
 mod canonical;
@@ -19,6 +20,7 @@ mod request;
 mod response;
 mod script;
 mod scripted;
+mod sse;
 mod tool_spec;
 
 pub use chat_model::{ChatModel, ChunkStream};
@@ -31,4 +33,5 @@ pub use request::Request;
 pub use response::{CutOff, Response};
 pub use script::Turn;
 pub use scripted::{ScriptError, ScriptedModel};
+pub use sse::{SseDecoder, SseError};
 pub use tool_spec::{ToolChoice, ToolSpec};

@@ -6,6 +6,7 @@
 //! cargo bench -p behaviour-tests -- loop     rows whose name contains `loop`
 //! ```
 
+mod assemble;
 mod fan;
 mod gate;
 mod invoke;
@@ -45,6 +46,7 @@ fn main() {
     gate::rows(&here);
     shape::rows();
     together::rows(&here);
+    assemble::rows();
     heading(&["law", "unit", "small", "large", "ratio", "target", "verdict"]);
     sequence::laws(&here);
     fan::laws(&here);
@@ -52,4 +54,5 @@ fn main() {
     gate::laws(&here);
     shape::laws();
     together::laws(&here);
+    assemble::laws();
 }

@@ -1,7 +1,8 @@
 //! What messages, tool calls and their fragments can have wrong.
 
+use graph_engine::Log;
 use graph_nodes::assemble::{Assembler, AssemblyError, AssemblyPolicy, AssemblyWarning, CallDelta};
-use graph_nodes::message::{Arguments, Message, ToolCall, check_history};
+use graph_nodes::message::{Arguments, Message, ToolCall, add_messages, check_history};
 use serde_json::json;
 
 use crate::doc::{Entry, Section};
@@ -69,6 +70,12 @@ fn history() -> Vec<Entry> {
             &[calls(["c1", "c2"]), answer("c2"), answer("c1")],
             "Calls may run in any order, but are answered in theirs.",
         ),
+        problem(&[Message::removal("m1")], "Only the reducer `add_messages` carries removals out."),
+        Entry::variant(
+            "HistoryEditError",
+            &add_messages(&Log::new(), Log::from([Message::removal("m1")])).expect_err("unknown"),
+            "The write is refused and the super-step fails. Two tasks that remove the same message are a common cause.",
+        ),
     ]
 }
 
@@ -81,6 +88,8 @@ fn wire() -> Vec<Entry> {
             read(json!({"role": "tool", "content": "Inn"})),
             read(json!({"role": "user", "content": "hi", "tool_calls": calls})),
             read(json!({"role": "user", "content": "hi", "tool_call_id": "c1"})),
+            read(json!({"role": "removal"})),
+            read(json!({"role": "user", "content": "hi", "removes": "m1"})),
         ],
         "Serde's error when a `Message` is read from JSON in OpenAI's form. Correct the JSON, or the role.",
     )]

@@ -4,11 +4,13 @@ use graph_engine::State;
 use graph_nodes::assemble::AssemblyError;
 use graph_nodes::message::{FinishReason, Message, ToolCall};
 use graph_nodes::model::{
-    ChatModel, CutOff, ModelError, Request, Response, ScriptError, ScriptedModel, ToolSpec, Turn,
+    Cassette, CassetteError, ChatModel, CutOff, ModelError, Request, Response, ScriptError, ScriptedModel, SseDecoder,
+    ToolSpec, Turn,
 };
 use graph_nodes::tool::{Call, FnTool, SchemaError, Tool, ToolBox, ToolBoxError, ToolError, ToolReply, tool};
 use serde_json::json;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use crate::doc::{Entry, Section};
 
@@ -23,6 +25,7 @@ pub(crate) async fn section() -> Section {
     let broken = ScriptedModel::new([Turn::text("half").broken_after(1, ModelError::transport("connection reset"))]);
     let broken = broken.complete(hello()).await.expect_err("it breaks off");
     let exhausted = ScriptedModel::new([]).complete(hello()).await.expect_err("no turn");
+    let stray = Request::new([Message::removal("m1")]).check().expect_err("a removal");
     let mut entries = vec![
         entry(
             &ModelError::transport("connection reset"),
@@ -37,6 +40,18 @@ pub(crate) async fn section() -> Section {
             "Retryable. The reason behind the colon is an `AssemblyError`.",
         ),
         entry(&exhausted, "Only tests get here: the scripted model was asked once more than its script says."),
+        entry(&stray, "Only the reducer `add_messages` carries removals out; another one keeps them as they are."),
+        entry(
+            &ModelError::NotRecorded {
+                request: "48795383fc58ac0d".into(),
+                nearest: "the nearest is line 1: `messages[0].content` is `\"ho\"` instead of `\"hi\"`".into(),
+            },
+            "Only tests get here: the prompt or the tools changed since the cassette was recorded.",
+        ),
+        entry(
+            &CassetteError::Corrupt { path: talk(), line: 3, reason: "EOF".into() }.into(),
+            "A `CassetteError`, below.",
+        ),
         entry(
             &ModelError::Cancelled,
             "The model's client was cancelled by somebody else than the turn. A gate does not ask again.",
@@ -44,6 +59,7 @@ pub(crate) async fn section() -> Section {
     ];
     entries.extend(cut_off());
     entries.extend(scripts().await);
+    entries.extend(cassettes());
     Section {
         title: "Asking a model",
         intro: "In a stage these are data in the draft, and the gate decides what follows.",
@@ -75,6 +91,38 @@ async fn scripts() -> Vec<Entry> {
             .and(&ScriptError::Unused { turns: 2 }),
         Entry::variant("ScriptError", &missing, "Your test expected fewer requests than there were.")
             .and(&ScriptError::Missing { requests: 2 }),
+    ]
+}
+
+fn talk() -> PathBuf {
+    "talk.jsonl".into()
+}
+
+fn cassettes() -> Vec<Entry> {
+    let entry = |error: CassetteError, means| Entry::variant("CassetteError", &error, means);
+    let reason = || "no such file or directory".to_owned();
+    let pattern = Cassette::replay(talk()).secret_pattern("sk-(").open().expect_err("a bad pattern");
+    let bad = SseDecoder::new().push(b"data: \xff\n").expect_err("no text");
+    vec![
+        entry(
+            CassetteError::File { path: talk(), doing: "read", reason: reason() },
+            "Record it first, or choose `auto`.",
+        )
+        .and(&CassetteError::File { path: talk(), doing: "written", reason: reason() }),
+        entry(
+            CassetteError::Corrupt { path: talk(), line: 3, reason: "EOF while parsing a value".into() },
+            "Somebody edited the line, or the disk was full. A last line that a crash cut off is removed by `auto`.",
+        ),
+        entry(pattern, "The syntax is that of the crate `regex`."),
+        entry(
+            CassetteError::Unreadable { path: talk(), reason: "recursion limit exceeded".into() },
+            "Mostly a schema or an answer that is nested more than a hundred levels deep.",
+        ),
+        entry(CassetteError::Unused { path: talk(), lines: vec![2] }, "Your test asked less than was recorded.")
+            .and(&CassetteError::Unused { path: talk(), lines: vec![2, 5] }),
+        entry(CassetteError::Missing { path: talk(), requests: 1 }, "Your test asked what was never recorded.")
+            .and(&CassetteError::Missing { path: talk(), requests: 2 }),
+        Entry::variant("SseError", &bad, "The bytes of a stream are no text, or it ended within a character."),
     ]
 }
 

@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use futures_util::stream;
-use regex::Regex;
 use serde_json::Value;
 
 use super::answer::{Answer, Line, VERSION};
@@ -70,14 +69,14 @@ pub struct Cassette {
     path: PathBuf,
     mode: Mode,
     inner: Option<Arc<dyn ChatModel>>,
-    secrets: Secrets,
+    literals: Vec<String>,
     patterns: Vec<String>,
 }
 
 impl Cassette {
     fn new(path: impl AsRef<Path>, mode: Mode, inner: Option<Arc<dyn ChatModel>>) -> Self {
         let path = path.as_ref().to_owned();
-        Self { path, mode, inner, secrets: Secrets::default(), patterns: Vec::new() }
+        Self { path, mode, inner, literals: Vec::new(), patterns: Vec::new() }
     }
 
     /// Answers from the file alone.
@@ -96,8 +95,8 @@ impl Cassette {
     }
 
     /// Never writes this text, in any form in which JSON writes it. An empty text hides nothing.
-    pub fn secret(mut self, secret: impl AsRef<str>) -> Self {
-        self.secrets.add(secret.as_ref());
+    pub fn secret(mut self, secret: impl Into<String>) -> Self {
+        self.literals.push(secret.into());
         self
     }
 
@@ -112,11 +111,17 @@ impl Cassette {
     ///
     /// # Errors
     /// [`CassetteError`]: the file can't be read or written, a line of it is corrupt, or a pattern is.
-    pub fn open(mut self) -> Result<RecordedModel, CassetteError> {
-        for pattern in self.patterns {
-            let compiled = Regex::new(&pattern)
-                .map_err(|error| CassetteError::Pattern { reason: last_line(&error.to_string()), pattern })?;
-            self.secrets.add_pattern(compiled);
+    pub fn open(self) -> Result<RecordedModel, CassetteError> {
+        let mut secrets = Secrets::default();
+        let refused = |pattern: &str, error: &regex::Error| CassetteError::Pattern {
+            pattern: pattern.to_owned(),
+            reason: last_line(&error.to_string()),
+        };
+        for literal in &self.literals {
+            secrets.add(literal).map_err(|error| refused("(a literal)", &error))?;
+        }
+        for pattern in &self.patterns {
+            secrets.add_pattern(pattern).map_err(|error| refused(pattern, &error))?;
         }
         let (entries, tape) = file::open(&self.path, self.mode)?;
         let mut waiting: BTreeMap<String, VecDeque<usize>> = BTreeMap::new();
@@ -127,8 +132,7 @@ impl Cassette {
         let name = self.inner.as_ref().map(|model| model.name().to_owned());
         let name = name.or_else(recorded).unwrap_or_else(|| "recorded".to_owned());
         let inside = Inside { waiting, tape, missing: 0, broken: None };
-        let (path, secrets) = (self.path, self.secrets);
-        let shared = Shared { path, name, secrets, entries, inside: Mutex::new(inside) };
+        let shared = Shared { path: self.path, name, secrets, entries, inside: Mutex::new(inside) };
         Ok(RecordedModel { inner: self.inner, shared: Arc::new(shared) })
     }
 }
@@ -165,7 +169,7 @@ impl fmt::Debug for Cassette {
 /// let error = model.complete(Request::new([Message::user("ho")])).await.unwrap_err();
 /// assert_eq!(
 ///     error.to_string(),
-///     "no answer is recorded for request 44bc8c5ec9ecc70c (the nearest is line 1: \
+///     "no answer is recorded for request 48795383fc58ac0d (the nearest is line 1: \
 ///      `messages[0].content` is `\"ho\"` instead of `\"hi\"`); record it, or correct the request",
 /// );
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -3,51 +3,40 @@
 use std::fmt;
 use std::ops::Range;
 
-use regex::Regex;
+use regex::{Regex, RegexBuilder};
 use serde_json::{Map, Value};
 
 /// What stands in the place of a secret.
 const HIDDEN: &str = "[secret]";
 
-/// Literal secrets, in every form in which JSON may write them, and patterns.
+/// What finds literal secrets, in every form in which JSON may write them, and what finds patterns.
 #[derive(Clone, Default)]
 pub(super) struct Secrets {
-    /// The longest first, so that no rest of a longer one stays.
-    literals: Vec<String>,
     patterns: Vec<Regex>,
 }
 
 impl Secrets {
     /// Adds a literal; an empty one hides nothing.
-    pub(super) fn add(&mut self, secret: &str) {
-        if secret.is_empty() {
-            return;
+    ///
+    /// # Errors
+    /// What the regular expression that finds it has wrong; of a literal that can only be its size.
+    pub(super) fn add(&mut self, secret: &str) -> Result<(), regex::Error> {
+        if !secret.is_empty() {
+            let forms: String = secret.chars().map(forms).collect();
+            self.patterns.push(RegexBuilder::new(&forms).size_limit(1 << 28).build()?);
         }
-        let mut forms = vec![secret.to_owned()];
-        // Arguments are text about JSON, and that may hold such a text in turn.
-        for level in 0..2 {
-            let inner = forms.clone();
-            for form in inner {
-                forms.extend(escaped(&form).into_iter().filter(|_| level < 2));
-            }
-        }
-        self.literals.extend(forms);
-        self.literals.sort_unstable_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
-        self.literals.dedup();
+        Ok(())
     }
 
-    pub(super) fn add_pattern(&mut self, pattern: Regex) {
-        self.patterns.push(pattern);
+    pub(super) fn add_pattern(&mut self, pattern: &str) -> Result<(), regex::Error> {
+        self.patterns.push(Regex::new(pattern)?);
+        Ok(())
     }
 
     /// Where the secrets are, in order and apart.
     fn find(&self, text: &str) -> Vec<Range<usize>> {
-        let literals = self
-            .literals
-            .iter()
-            .flat_map(|literal| text.match_indices(literal.as_str()).map(|(at, found)| at..at + found.len()));
-        let patterns = self.patterns.iter().flat_map(|pattern| pattern.find_iter(text).map(|found| found.range()));
-        let mut found: Vec<Range<usize>> = literals.chain(patterns).filter(|range| !range.is_empty()).collect();
+        let found = self.patterns.iter().flat_map(|pattern| pattern.find_iter(text).map(|found| found.range()));
+        let mut found: Vec<Range<usize>> = found.filter(|range| !range.is_empty()).collect();
         found.sort_unstable_by_key(|range| (range.start, range.end));
         let mut apart: Vec<Range<usize>> = Vec::new();
         for range in found {
@@ -115,30 +104,24 @@ impl Secrets {
 impl fmt::Debug for Secrets {
     /// How many there are, and nothing of them.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Secrets")
-            .field("literals", &self.literals.len())
-            .field("patterns", &self.patterns.len())
-            .finish()
+        f.debug_struct("Secrets").field("patterns", &self.patterns.len()).finish()
     }
 }
 
-/// The forms in which writers of JSON put a text between quotes.
-fn escaped(text: &str) -> Vec<String> {
-    let quoted = Value::from(text).to_string();
-    let plain = quoted[1..quoted.len() - 1].to_owned();
-    let mut ascii = String::new();
-    for unit in plain.encode_utf16() {
-        match u8::try_from(unit) {
-            Ok(byte) if byte.is_ascii() => ascii.push(char::from(byte)),
-            _ => ascii.push_str(&format!("\\u{unit:04x}")),
-        }
-    }
-    let upper = plain.encode_utf16().map(|unit| match u8::try_from(unit) {
-        Ok(byte) if byte.is_ascii() => char::from(byte).to_string(),
-        _ => format!("\\u{unit:04X}"),
-    });
-    let forms = [plain.replace('/', "\\/"), ascii.replace('/', "\\/"), upper.collect(), ascii, plain];
-    forms.into_iter().filter(|form| form != text).collect()
+/// A regular expression for the forms in which writers of JSON put a character between quotes. Arguments are text about
+/// JSON, and that may hold such a text in turn, so there may be any number of backslashes.
+fn forms(character: char) -> String {
+    let escaped: String =
+        character.encode_utf16(&mut [0; 2]).iter().map(|unit| format!(r"\\+u(?i:{unit:04x})")).collect();
+    let plain = match character {
+        '\n' => r"\n|\\+n".to_owned(),
+        '\r' => r"\r|\\+r".to_owned(),
+        '\t' => r"\t|\\+t".to_owned(),
+        '"' | '/' => format!(r"\\*{character}"),
+        '\\' => r"\\+".to_owned(),
+        other => regex::escape(&other.to_string()),
+    };
+    format!("(?:{plain}|{escaped})")
 }
 
 #[cfg(test)]
@@ -149,8 +132,8 @@ mod tests {
 
     fn secrets(literals: &[&str], pattern: Option<&str>) -> Secrets {
         let mut secrets = Secrets::default();
-        literals.iter().for_each(|literal| secrets.add(literal));
-        pattern.into_iter().for_each(|pattern| secrets.add_pattern(Regex::new(pattern).unwrap()));
+        literals.iter().for_each(|literal| secrets.add(literal).unwrap());
+        pattern.into_iter().for_each(|pattern| secrets.add_pattern(pattern).unwrap());
         secrets
     }
 
@@ -171,11 +154,21 @@ mod tests {
     }
 
     #[test]
+    fn a_long_secret_of_several_lines_is_found_in_one_piece_of_json() {
+        let key = format!("-----BEGIN-----\n{}\n-----END-----", "aB+/9\\🔑".repeat(500));
+        let secrets = secrets(&[&key], None);
+        assert_eq!(secrets.hide(&json!([&key]).to_string()), r#"["[secret]"]"#);
+        assert_eq!(secrets.hide(&format!("a {key} b")), "a [secret] b");
+    }
+
+    #[test]
     fn a_secret_is_found_in_the_forms_of_json() {
         let secrets = secrets(&["p\"ä/1"], None);
         for text in ["p\"ä/1", r#"{"k":"p\"ä/1"}"#, r#"{"k":"p\"\u00e4/1"}"#, r#"{"k":"p\"\u00E4\/1"}"#] {
             assert!(secrets.hide(text).contains(HIDDEN), "{text}");
         }
+        let nested = json!({"outer": json!({"k": json!("p\"ä/1").to_string()}).to_string()}).to_string();
+        assert!(secrets.hide(&nested).contains(HIDDEN), "{nested}");
         let nested = json!({"outer": json!({"k": "p\"ä/1"}).to_string()}).to_string();
         assert!(secrets.hide(&nested).contains(HIDDEN), "{nested}");
         assert_eq!(secrets.hide_in(json!({"p\"ä/1": ["p\"ä/1"]})), json!({"[secret]": ["[secret]"]}));

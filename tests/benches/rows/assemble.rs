@@ -1,0 +1,62 @@
+//! The assembly of streamed tool calls beside a plain append to a string: a megabyte of arguments in pieces.
+
+use std::hint::black_box;
+
+use graph_nodes::assemble::{Assembler, CallDelta};
+
+use crate::measure::{Row, Target, Timed, times};
+
+const BYTES: usize = 1 << 20;
+const RUNS: u64 = 20;
+
+/// Arguments of many short strings, as models write them.
+fn arguments() -> String {
+    let mut text = "{\"items\":[".to_owned();
+    while text.len() < BYTES {
+        text.push_str("{\"name\":\"Hotel \\\"Adler\\\"\",\"price\":120},");
+    }
+    text.truncate(text.len() - 1);
+    text + "]}"
+}
+
+fn pieces(text: &str, size: usize) -> Vec<String> {
+    text.as_bytes().chunks(size).map(|piece| String::from_utf8_lossy(piece).into_owned()).collect()
+}
+
+fn appended(pieces: &[String]) -> Timed<'_> {
+    times(RUNS, move || {
+        let mut whole = String::new();
+        pieces.iter().for_each(|piece| whole.push_str(&piece.clone()));
+        black_box(whole);
+    })
+}
+
+fn assembled(pieces: &[String]) -> Timed<'_> {
+    times(RUNS, move || {
+        let mut assembler = Assembler::new();
+        assembler.push(CallDelta::new().at(0).id("c1").name("book"));
+        for piece in pieces {
+            assembler.push(CallDelta::new().at(0).text(piece.clone()));
+        }
+        black_box(assembler);
+    })
+}
+
+pub(crate) fn rows() {
+    let text = arguments();
+    for size in [16, 1_024] {
+        let pieces = pieces(&text, size);
+        let units = text.len() as u64 / 1_024 * RUNS;
+        let name = format!("assemble:1 MB in pieces of {size} (1,000 ns a kB are 1 GB/s)");
+        let row = Row { name, unit: "kB", units: (units, units), target: Target::Shown };
+        row.pair(appended(&pieces), assembled(&pieces));
+    }
+}
+
+pub(crate) fn laws() {
+    let text = arguments();
+    let (small, large) = (pieces(&text[..BYTES / 16], 64), pieces(&text, 64));
+    let units = (BYTES as u64 / 16 / 1_024 * RUNS, BYTES as u64 / 1_024 * RUNS);
+    Row { name: "assemble: 64 kB, 1 MB".to_owned(), unit: "kB", units, target: Target::Ratio(1.3) }
+        .pair(assembled(&small), assembled(&large));
+}
