@@ -21,6 +21,7 @@ mod script;
 mod scripted;
 mod tool_spec;
 
+pub(crate) use canonical::canonical;
 pub use chat_model::{ChatModel, ChunkStream};
 pub use chunk::Chunk;
 pub use collect::{Collector, collect};

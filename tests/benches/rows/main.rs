@@ -6,6 +6,7 @@
 //! cargo bench -p behaviour-tests -- loop     rows whose name contains `loop`
 //! ```
 
+mod dispatch;
 mod fan;
 mod gate;
 mod invoke;
@@ -43,6 +44,7 @@ fn main() {
     state_size::rows(&here);
     stream::rows(&here);
     gate::rows(&here);
+    dispatch::rows(&here);
     shape::rows();
     together::rows(&here);
     heading(&["law", "unit", "small", "large", "ratio", "target", "verdict"]);
@@ -50,6 +52,7 @@ fn main() {
     fan::laws(&here);
     state_size::laws(&here);
     gate::laws(&here);
+    dispatch::laws(&here);
     shape::laws();
     together::laws(&here);
 }
