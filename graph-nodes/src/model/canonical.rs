@@ -4,7 +4,7 @@ use serde_json::Value;
 
 /// The value with object keys sorted by code point and without white space, whatever order they were inserted in and
 /// whatever features `serde_json` was built with.
-pub(super) fn canonical(value: &Value) -> String {
+pub(crate) fn canonical(value: &Value) -> String {
     let mut text = String::new();
     write(value, &mut text);
     text

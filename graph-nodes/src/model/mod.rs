@@ -23,6 +23,7 @@ mod scripted;
 mod sse;
 mod tool_spec;
 
+pub(crate) use canonical::canonical;
 pub use chat_model::{ChatModel, ChunkStream};
 pub use chunk::Chunk;
 pub use collect::{Collector, collect};

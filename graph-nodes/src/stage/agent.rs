@@ -64,7 +64,7 @@ type Configure<S> = Arc<dyn Fn(&S, Request) -> Request + Send + Sync>;
 ///
 /// let mut trip = Trip::default();
 /// trip.apply(seat.user("Where shall I go?"));
-/// let outcome = node_once(agent).state(trip).run().await?;
+/// let outcome = node_once(agent).state(trip).run().await.unwrap();
 /// let draft = outcome.update.draft.flatten().unwrap();
 /// assert!(matches!(draft.held, Held::Outcome { .. }));
 /// assert!(outcome.update.history.is_none());

@@ -52,6 +52,32 @@ use crate::gate::{
 ///     .exhausted("handoff");
 /// # let _ = gate;
 /// ```
+///
+/// Alone, without a graph: a draft goes in, a verdict comes out as an update and a move.
+///
+/// ```
+/// # use std::time::Duration;
+/// # use graph_engine::{Log, Move, State};
+/// # use graph_nodes::message::Message;
+/// # use graph_nodes::stage::{Draft, GateBook, GateNode, Held, Seat};
+/// # #[derive(State, Clone, Default)]
+/// # struct Trip { #[state(append)] history: Log<Message>, draft: Option<Draft>, book: GateBook }
+/// use graph_engine::testing::node_once;
+/// use graph_nodes::gate::{GatePolicy, ModelOutcome, Validators};
+/// use graph_nodes::model::Response;
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+/// let seat = Seat { history: Trip::HISTORY, draft: Trip::DRAFT, book: Trip::BOOK };
+/// let gate = GateNode::new("explore", seat, GatePolicy::new(), Validators::new());
+///
+/// let outcome = ModelOutcome::new("m", Duration::from_secs(1), Ok(Response::from_text("Bern in May.")));
+/// let held = Held::Outcome { outcome: Box::new(outcome), deadline: None, fallback: false };
+/// let draft = Draft { stage: "explore".into(), held };
+/// let outcome = node_once(gate).state(Trip { draft: Some(draft), ..Trip::default() }).run().await.unwrap();
+/// assert_eq!(outcome.to_move(), Move::Direct("Bern in May.".into()));
+/// assert_eq!(outcome.update.book.unwrap().totals("explore").accepted_attempts, 1);
+/// # });
+/// ```
 #[must_use = "a gate does nothing until it is a node"]
 pub struct GateNode<S: State> {
     pub(super) stage: Name,

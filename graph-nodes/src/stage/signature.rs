@@ -1,8 +1,9 @@
 //! What makes two calls the same.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::message::ToolCall;
+use crate::model::canonical;
 
 /// Longer ones are not remembered, so that the ledger stays small; such a call simply runs again.
 const LONGEST: usize = 1024;
@@ -14,41 +15,8 @@ pub(super) fn signature(call: &ToolCall) -> Option<String> {
     if call.arguments.raw().len() > 2 * LONGEST {
         return None;
     }
-    let mut text = format!("{} ", call.name);
-    write_object(arguments, &mut text);
+    let text = format!("{} {}", call.name, canonical(&Value::Object(arguments.clone())));
     (text.len() <= LONGEST).then_some(text)
-}
-
-fn write_object(object: &Map<String, Value>, text: &mut String) {
-    let mut entries: Vec<_> = object.iter().collect();
-    entries.sort_unstable_by_key(|(key, _)| *key);
-    text.push('{');
-    for (n, (key, value)) in entries.into_iter().enumerate() {
-        if n > 0 {
-            text.push(',');
-        }
-        text.push_str(&Value::from(key.as_str()).to_string());
-        text.push(':');
-        write(value, text);
-    }
-    text.push('}');
-}
-
-fn write(value: &Value, text: &mut String) {
-    match value {
-        Value::Object(object) => write_object(object, text),
-        Value::Array(items) => {
-            text.push('[');
-            for (n, item) in items.iter().enumerate() {
-                if n > 0 {
-                    text.push(',');
-                }
-                write(item, text);
-            }
-            text.push(']');
-        }
-        leaf => text.push_str(&leaf.to_string()),
-    }
 }
 
 #[cfg(test)]

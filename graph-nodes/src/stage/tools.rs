@@ -89,7 +89,7 @@ use crate::tool::{ToolBox, ToolBoxError, ToolBoxWarning, ToolRoute};
 ///
 /// let response = Response::from_calls([ToolCall::from_text("c1", "save", r#"{"city": "Oslo"}"#)]);
 /// let draft = Draft { stage: "explore".into(), held: Held::Calls(Box::new(response)) };
-/// let outcome = node_once(tools).state(Trip { draft: Some(draft), ..Trip::default() }).run().await?;
+/// let outcome = node_once(tools).state(Trip { draft: Some(draft), ..Trip::default() }).run().await.unwrap();
 /// assert_eq!(outcome.to_move(), Move::Go(vec!["agent".into()]));
 /// let mut trip = Trip::default();
 /// trip.apply(outcome.update);

@@ -112,12 +112,15 @@ impl<S: State> GroupReply<S> {
         self.shared.route()
     }
 
-    /// What answers this call.
+    /// What answers this call: its own text, or the shared one with its artifacts.
     ///
     /// # Errors
     /// If the value is no JSON.
-    pub fn text_of(&self, call_id: &str) -> Result<&str, &serde_json::Error> {
-        self.texts.get(call_id).unwrap_or(&self.shared.text).as_ref().map(String::as_str)
+    pub fn text_of(&self, call_id: &str) -> Result<String, &serde_json::Error> {
+        match self.texts.get(call_id) {
+            Some(text) => text.as_ref().map(String::clone),
+            None => self.shared.model_text(),
+        }
     }
 
     /// Checks that every text is for a call of the group.

@@ -7,6 +7,7 @@
 //! ```
 
 mod assemble;
+mod dispatch;
 mod fan;
 mod gate;
 mod invoke;
@@ -44,6 +45,7 @@ fn main() {
     state_size::rows(&here);
     stream::rows(&here);
     gate::rows(&here);
+    dispatch::rows(&here);
     shape::rows();
     together::rows(&here);
     assemble::rows();
@@ -52,6 +54,7 @@ fn main() {
     fan::laws(&here);
     state_size::laws(&here);
     gate::laws(&here);
+    dispatch::laws(&here);
     shape::laws();
     together::laws(&here);
     assemble::laws();

@@ -7,7 +7,10 @@ use graph_nodes::model::{
     Cassette, CassetteError, ChatModel, CutOff, ModelError, Request, Response, ScriptError, ScriptedModel, SseDecoder,
     ToolSpec, Turn,
 };
-use graph_nodes::tool::{Call, FnTool, SchemaError, Tool, ToolBox, ToolBoxError, ToolError, ToolReply, tool};
+use graph_nodes::tool::{
+    Call, FnTool, GroupReply, GroupReplyError, SchemaError, Tool, ToolBox, ToolBoxError, ToolError, ToolReply, group,
+    tool,
+};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -163,6 +166,15 @@ pub(crate) fn tools() -> Section {
     let blank = ToolBox::builder().tool(named(" ")).build().expect_err("blank");
     let some = ToolBox::builder().tool(named("search")).build().expect("a box").expose(["fly"]).expect_err("unknown");
     let none = ToolBox::<Trip>::builder().build().expect("a box").expose(["fly"]).expect_err("unknown");
+    let grouped = |groups: &[&[&str]]| {
+        let tools = ToolBox::builder().tool(named("weather")).tool(named("forecast"));
+        let of = || group(|_| async { Ok(GroupReply::<Trip>::text("sunny")) });
+        let tools = groups.iter().fold(tools, |tools, names| tools.group(names.iter().copied(), of()));
+        tools.build().expect_err("refused")
+    };
+    let returned = |value| GroupReply::<Trip>::from_value(value).expect_err("refused");
+    let reply = |error: &GroupReplyError, means| Entry::variant("GroupReplyError", error, means);
+    let not_asked = GroupReplyError::UnknownCall { call_id: "c9".into(), known: vec!["c1".into(), "c2".into()] };
     let (list, not_object) = schema(json!({"type": "array"}));
     let (_, untyped) = schema(json!({}));
     let (_, invalid) = schema(json!({"type": "object", "properties": {"city": {"type": "town"}}}));
@@ -175,6 +187,30 @@ pub(crate) fn tools() -> Section {
             entry(&blank, "The description shows which tool is meant."),
             entry(&list, "The reason behind the colon is a `SchemaError`."),
             entry(&some, "Mostly a spelling mistake in a list of names.").and(&none),
+            entry(&grouped(&[&[]]), "A group handles calls of exactly the tools that it names."),
+            entry(&grouped(&[&["weather", " "]]), "Mostly an empty line in a list of names."),
+            entry(
+                &grouped(&[&["weather", "weather"]]),
+                "A set holds each tool once, however often a response calls it.",
+            ),
+            entry(
+                &grouped(&[&["weather", "forecast"], &["forecast", "weather"]]),
+                "A response is handled by one group, so each set has one handler.",
+            ),
+            reply(
+                &returned(json!(null)),
+                "The handler of a group that is only known at run time returned no JSON value.",
+            ),
+            reply(&returned(json!("")), "A text is the name of the node to go to."),
+            reply(&returned(json!(3)), "The value can't say where to go.").and(&returned(json!([]))),
+            reply(&returned(json!({})), "Without a `step` it isn't known where to go."),
+            reply(&returned(json!({"step": ""})), "The `step` is the name of the node to go to."),
+            reply(&returned(json!({"step": "present", "prompt": 1})), "The part has another type."),
+            reply(&returned(json!({"step": "present", "state": {}})), "Mostly a spelling mistake."),
+            reply(
+                &not_asked,
+                "An own text belongs to a call that the handler was given. The model is told it as the answer of every call.",
+            ),
             Entry::variant(
                 "SchemaError",
                 &not_object,

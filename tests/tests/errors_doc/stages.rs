@@ -12,7 +12,9 @@ use graph_engine::{Graph, IntoNode, Log, NodeError, START, State};
 use graph_nodes::gate::{Exhaustion, GateError, GateLedger, GatePolicy, ModelOutcome, Validators, Verdict, decide};
 use graph_nodes::message::{CallStatus, Message, ToolCall};
 use graph_nodes::model::{ChatModel, ModelError, Response, ScriptedModel, Turn};
-use graph_nodes::stage::{AgentNode, Draft, GateBook, GateNode, Held, Seat, StageError, ToolsNode};
+use graph_nodes::stage::{
+    AgentNode, Draft, GateBook, GateNode, Guards, Held, Seat, SeveralCalls, StageError, ToolLedger, ToolsNode,
+};
 use graph_nodes::tool::{FnTool, ToolBox, ToolError, ToolReply, tool};
 
 use crate::doc::{Entry, Section};
@@ -170,9 +172,12 @@ pub(crate) async fn answers() -> Section {
                 [
                     told(vertex(), [call("end", "{}"), second("c2")]).await,
                     told(vertex().max_calls(1), [second("c1"), second("c2"), second("c3")]).await,
+                    told(vertex().max_calls_per_turn(NonZeroU32::MIN), [second("c1"), second("c2")]).await,
+                    told(vertex().several(SeveralCalls::First), [second("c1"), second("c2")]).await,
                     cut,
                 ],
-                "Every call is answered all the same. The limit is `ToolsNode::max_calls`.",
+                "Every call is answered all the same. The limits are `ToolsNode::max_calls` and \
+                 `ToolsNode::max_calls_per_turn`, the choice is `ToolsNode::several`.",
             ),
         ],
     }
@@ -227,6 +232,12 @@ pub(crate) async fn section() -> Section {
     let unscored = alone(gate(policy().with_exhaustion(Exhaustion::AcceptBest)), good()).await;
     let large = || ScriptedModel::new([]).with_name("large");
     let two_fallbacks = agent().fallback_model(large()).fallback_model(large().with_name("larger"));
+    let broken_tools =
+        ToolsNode::new("explore", seat(), tools(), ["crash"]).guards(Guards::new().with_breaker(NonZeroU32::MIN));
+    let mut ledger = ToolLedger::default();
+    (ledger.turn, ledger.model_calls) = ("test".into(), 1);
+    let mut asked_once = Desk::default();
+    asked_once.book.tools.insert("explore".into(), ledger);
     let no_draft = alone(gate(policy()), Desk::default()).await;
     let other_stage = alone(vertex(), drafted("present", called([]))).await;
     let judged = alone(gate(policy()), drafted("explore", called([]))).await;
@@ -270,6 +281,14 @@ pub(crate) async fn section() -> Section {
             entry(
                 &alone(vertex(), drafted("explore", called([call("leave", "{}")]))).await,
                 "A `ToolReply::go` names a node that the stage doesn't know of.",
+            ),
+            entry(
+                &alone(broken_tools, drafted("explore", called([call("crash", "{}")]))).await,
+                "The breaker of `Guards` holds back every tool that the stage offers, and the model would be asked again.",
+            ),
+            entry(
+                &alone(agent().max_model_calls(NonZeroU32::MIN), asked_once).await,
+                "The limit is `AgentNode::max_model_calls`; corrections count. `proceed` is a new turn.",
             ),
             entry(
                 &alone(gate(policy().in_shadow()), calls()).await,

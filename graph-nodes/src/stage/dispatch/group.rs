@@ -116,7 +116,7 @@ fn texts<S: State>(
     reply: GroupReply<S>,
 ) -> Result<(Vec<String>, ToolReply<S>), Failure> {
     let name = key.to_string();
-    let text = |call: &ToolCall| reply.text_of(&call.id).map(str::to_owned).map_err(|error| no_json(&name, error));
+    let text = |call: &ToolCall| reply.text_of(&call.id).map_err(|error| no_json(&name, error));
     let texts = calls.iter().map(text).collect::<Result<Vec<_>, _>>()?;
     // The shared text may be unused, but one that is no JSON is a defect all the same.
     Ok((texts, checked(&name, reply.shared)?))
