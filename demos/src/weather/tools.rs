@@ -1,0 +1,46 @@
+//! The tool, and the coalescer behind it.
+
+use crate::weather::graph::Talk;
+use crate::weather::service::{Forecast, Service};
+use graph_nodes::coalesce::Coalescer;
+use graph_nodes::tool::{FnTool, ToolReply, tool};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// On whose behalf the service is asked: keys of two tenants never share a request.
+#[derive(Clone, Debug)]
+pub struct Tenant(pub String);
+
+/// Forecasts that are asked for at the same time, loaded by one request.
+#[derive(Clone, Debug)]
+pub struct Forecasts(Coalescer<String, Forecast>);
+
+impl Forecasts {
+    /// Forecasts of this service.
+    #[must_use]
+    pub fn new(service: &Service) -> Self {
+        let service = service.clone();
+        Self(Coalescer::new(move |_tenant, cities| service.clone().forecasts(cities)))
+    }
+}
+
+/// What `weather` is given.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct WeatherArgs {
+    /// The city.
+    pub city: String,
+}
+
+/// The weather of one city. Needs [`Forecasts`] and the [`Tenant`].
+pub fn weather() -> FnTool<Talk> {
+    tool::<Talk, WeatherArgs>("weather", "The weather in one city today.", |args: WeatherArgs, call| async move {
+        let (Forecasts(forecasts), Tenant(tenant)) = (&*call.resource()?, &*call.resource()?);
+        let city = args.city.trim().to_owned();
+        match forecasts.tenant(tenant).get(city).await? {
+            Some(forecast) => Ok(ToolReply::json(forecast)),
+            None => Err(format!("there is no station in {}", args.city.trim()).into()),
+        }
+    })
+    .needs::<Forecasts>()
+    .needs::<Tenant>()
+}
