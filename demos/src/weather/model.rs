@@ -52,11 +52,9 @@ fn answer(request: &Request) -> Response {
 /// ```
 #[must_use]
 pub fn cities(said: &str) -> Vec<String> {
-    let words = said.split_whitespace().flat_map(|word| match word.strip_suffix(',') {
-        Some(word) => vec![word, ","],
-        None => vec![word],
-    });
-    let words: Vec<&str> = words.map(|word| word.trim_matches(|c: char| "?!.".contains(c))).collect();
+    let spaced = said.replace(',', " , ");
+    let words = spaced.split_whitespace().map(|word| word.trim_matches(|c: char| "?!.".contains(c)));
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
     let Some(begin) = words.iter().position(|word| word.eq_ignore_ascii_case("in")) else { return Vec::new() };
     let joins = |word: &&str| *word == "," || ["and", "in"].iter().any(|join| word.eq_ignore_ascii_case(join));
     let names = words[begin..].split(joins).map(|name| name.join(" "));
