@@ -58,6 +58,8 @@ pub fn weather() -> FnTool<Talk> {
             None => Err(format!("there is no station in {}", args.city.trim()).into()),
         }
     })
+    .concurrent()
+    .read_only()
     .needs::<Forecasts>()
     .needs::<Tenant>()
 }
