@@ -2,13 +2,13 @@
 
 use async_trait::async_trait;
 use graph_engine::State;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::{BatchError, BatchLookup, BatchReport, BatchStatus, BatchWrite};
 use crate::model::ToolSpec;
 use crate::tool::{Call, Tool, ToolError, ToolReply};
 
-/// A [`BatchLookup`] as a tool over any state.
+/// A [`BatchLookup`] as a tool over any state. It changes nothing, so neighbouring calls run at the same time.
 ///
 /// ```
 /// use std::collections::HashMap;
@@ -50,9 +50,17 @@ impl<S: State> Tool<S> for LookupTool {
     async fn call(&self, call: Call<'_, S>) -> Result<ToolReply<S>, ToolError> {
         answer(self.lookup.run(ids(&call)).await)
     }
+
+    fn concurrency_safe(&self, _: &Map<String, Value>) -> bool {
+        true
+    }
+
+    fn read_only(&self) -> bool {
+        true
+    }
 }
 
-/// A [`BatchWrite`] as a tool over any state.
+/// A [`BatchWrite`] as a tool over any state. Its calls run alone.
 ///
 /// ```
 /// use graph_engine::State;

@@ -7,4 +7,5 @@ mod many;
 mod random;
 mod support;
 mod threads;
+mod tools;
 mod windows;

@@ -13,6 +13,9 @@ use tokio::sync::oneshot;
 use crate::Here;
 use crate::measure::{Row, Target, Timed, times};
 
+/// The key of a waiter.
+type Key = fn(u64) -> u64;
+
 pub(crate) fn rows(here: &Here) {
     for waiters in [1, 100, 10_000] {
         let rounds = 20_000 / waiters;
@@ -27,8 +30,7 @@ pub(crate) fn rows(here: &Here) {
 }
 
 pub(crate) fn laws(here: &Here) {
-    let keys: [(&str, fn(u64) -> u64); 2] = [("different keys", |n| n), ("one key", |_| 7)];
-    for (what, key) in keys {
+    for (what, key) in [("different keys", (|n| n) as Key), ("one key", |_| 7)] {
         let row = Row {
             name: format!("waiters: coalescer 100, 10000, {what}"),
             unit: "waiter",
@@ -44,7 +46,7 @@ fn options(waiters: u64) -> CoalescerBuilder {
     Coalescer::builder().window(Duration::ZERO).max_keys(usize::try_from(waiters).expect("small"))
 }
 
-fn together<'a>(here: &'a Here, rounds: u64, waiters: u64, key: fn(u64) -> u64) -> Timed<'a> {
+fn together<'a>(here: &'a Here, rounds: u64, waiters: u64, key: Key) -> Timed<'a> {
     let squares = options(waiters)
         .build(|_, keys: Vec<u64>| async move { Ok(keys.into_iter().map(|key| (key, key * key)).collect()) });
     let acme = squares.tenant("acme");
