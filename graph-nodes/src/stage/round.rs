@@ -11,6 +11,7 @@ use super::{Draft, GateBook, Held, NextPrompt, Seat, ToolLedger};
 use crate::model::{ChatModel, Request};
 
 /// What stands before a model call.
+#[expect(clippy::large_enum_variant, reason = "one lives for one call, and the large form is the usual one")]
 pub(super) enum Prepared<'a, S: State> {
     /// The model is to be asked this.
     Ask { model: Arc<dyn ChatModel>, request: Request, book: RoundBook<'a>, told: Told },

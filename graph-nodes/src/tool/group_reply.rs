@@ -118,7 +118,8 @@ impl<S: State> GroupReply<S> {
     /// If the value is no JSON.
     pub fn text_of(&self, call_id: &str) -> Result<String, &serde_json::Error> {
         match self.texts.get(call_id) {
-            Some(text) => text.as_ref().map(String::clone),
+            Some(Ok(text)) => Ok(text.clone()),
+            Some(Err(error)) => Err(error),
             None => self.shared.model_text(),
         }
     }
