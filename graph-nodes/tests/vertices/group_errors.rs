@@ -61,7 +61,7 @@ async fn t11_a_group_of_tools_that_nobody_offers_is_a_warning_and_none_of_it_is_
         [ToolBoxWarning::UnreachableGroup { group: group.clone(), missing: strings(&["a", "b"]) }]
     );
     let part = ToolBoxWarning::UnreachableGroup { group, missing: strings(&["b"]) };
-    assert_eq!(tools.expose(["a", "c"]).unwrap().warnings(), [part.clone()]);
+    assert_eq!(tools.expose(["a", "c"]).unwrap().warnings(), std::slice::from_ref(&part));
     let node = graph_nodes::stage::ToolsNode::new("explore", crate::support::seat(), tools.clone(), ["a", "c"]);
     assert_eq!(node.warnings(), [part]);
 
