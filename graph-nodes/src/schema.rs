@@ -8,7 +8,7 @@ use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
 /// How many faults are told. A large answer may have as many as it has items.
-const MOST_FAULTS: usize = 20;
+pub(crate) const MOST_FAULTS: usize = 20;
 
 /// The longest path that is told in full, in characters: keys are the model's.
 const LONGEST_PATH: usize = 120;

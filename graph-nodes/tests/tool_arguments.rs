@@ -129,3 +129,13 @@ async fn arguments_that_fit_reach_the_tool() {
     let fits = json!({"city": "Oslo", "nights": 3, "price": 1.5, "class": null, "stay": {"nights": 1}});
     assert_eq!(told(&fits).await, "[Text { text: \"fits\" }]");
 }
+
+#[tokio::test]
+async fn a_million_wrong_items_are_told_in_a_short_text() {
+    let ids = json!({"type": "object", "properties": {"ids": {"type": "array", "items": {"type": "string"}}}});
+    let tool = Checked(ToolSpec::new("lookup", "Looks ids up.", ids));
+    let error = tool_once(tool, &json!({"ids": vec![1; 1_000_000]})).run().await.unwrap_err();
+    let text = error.to_string();
+    assert!(text.ends_with("; and 999980 more; correct them and call again"), "{}", &text[text.len() - 60..]);
+    assert!(text.len() < 2_000, "{}", text.len());
+}

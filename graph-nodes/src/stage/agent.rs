@@ -346,7 +346,7 @@ impl<S: State> AgentNode<S> {
                 return Ok(Prepared::OutOfCalls(self.give_up(book)?));
             }
             let request = self.request_of(state, tools, &told, book.prompt(ctx.node()), ctx.remaining_steps())?;
-            Ok(Prepared::Ask { model, request, book, told })
+            Ok(Prepared::Ask { model, request, book, told: Box::new(told) })
         };
         prepare().map_err(StageError::fatal)
     }

@@ -14,7 +14,7 @@ use crate::model::{ChatModel, Request};
 #[expect(clippy::large_enum_variant, reason = "one lives for one call, and the large form is the usual one")]
 pub(super) enum Prepared<'a, S: State> {
     /// The model is to be asked this.
-    Ask { model: Arc<dyn ChatModel>, request: Request, book: RoundBook<'a>, told: Told },
+    Ask { model: Arc<dyn ChatModel>, request: Request, book: RoundBook<'a>, told: Box<Told> },
     /// The turn may make no further call.
     OutOfCalls(Outcome<S>),
 }

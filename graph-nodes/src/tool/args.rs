@@ -1,11 +1,13 @@
 //! A tool's schema, compiled once, and what it says of arguments.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use jsonschema::Validator;
 use serde_json::{Map, Value};
 
 use super::args_fault::{explain, placed};
+use crate::schema::MOST_FAULTS;
 
 /// Why a schema can't describe the arguments of a tool.
 ///
@@ -77,14 +79,21 @@ impl ArgsSchema {
     /// What is wrong with the arguments, for the model; sorted, so that it is the same in every run.
     pub(crate) fn check(&self, tool: &str, arguments: &Map<String, Value>) -> Result<(), String> {
         let instance = Value::Object(arguments.clone());
-        let mut faults: Vec<(String, String)> =
-            self.0.iter_errors(&instance).flat_map(|error| explain(&error)).collect();
-        if faults.is_empty() {
+        let (mut first, mut more) = (BTreeSet::new(), 0_usize);
+        for fault in self.0.iter_errors(&instance).flat_map(|error| explain(&error)) {
+            first.insert(fault);
+            if first.len() > MOST_FAULTS {
+                first.pop_last();
+                more += 1;
+            }
+        }
+        if first.is_empty() {
             return Ok(());
         }
-        faults.sort_unstable();
-        faults.dedup();
-        let faults: Vec<String> = faults.into_iter().map(|(path, what)| placed(&path, &what)).collect();
+        let mut faults: Vec<String> = first.into_iter().map(|(path, what)| placed(&path, &what)).collect();
+        if more > 0 {
+            faults.push(format!("and {more} more"));
+        }
         Err(format!(
             "the arguments of `{tool}` don't fit its schema: {}; correct them and call again",
             faults.join("; ")
