@@ -10,6 +10,9 @@ use tokio::io::AsyncBufRead;
 /// What leaves the program.
 const LEAVING: [&str; 4] = ["quit", "exit", "bye", "goodbye"];
 
+/// Makes the input of a turn from a line.
+pub type Said<S> = dyn Fn(&str) -> <S as State>::Update + Send;
+
 /// A conversation in a terminal.
 pub struct Console<S: State> {
     /// What is said at the beginning.
@@ -17,7 +20,7 @@ pub struct Console<S: State> {
     /// The conversation.
     pub thread: Thread<S>,
     /// The input of a turn.
-    pub said: Box<dyn Fn(&str) -> S::Update + Send>,
+    pub said: Box<Said<S>>,
     /// What to show beside the conversation after a turn, if there is anything.
     pub beside: Box<dyn FnMut() -> Option<String> + Send>,
 }

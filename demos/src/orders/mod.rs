@@ -9,7 +9,7 @@
 //! | [`tools`] | the two tools: the latest orders, and the status of many |
 //! | [`model`] | the offline model |
 //! | [`words`] | what the model reads out of a sentence, and how it reports |
-//! | [`graph`] | state and graph |
+//! | [`mod@graph`] | state and graph |
 
 pub mod graph;
 pub mod model;

@@ -9,7 +9,7 @@
 //! | [`service`] | the invented weather service |
 //! | [`tools`] | the tool, and the coalescer behind it |
 //! | [`model`] | the offline model |
-//! | [`graph`] | state and graph |
+//! | [`mod@graph`] | state and graph |
 
 pub mod graph;
 pub mod model;

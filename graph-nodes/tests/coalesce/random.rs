@@ -228,7 +228,7 @@ async fn really(asked: &[Asked], acts: &[Vec<Act>], join: bool) -> Ran {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 1_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn random_arrivals_drops_and_failures_go_as_the_model_says(
