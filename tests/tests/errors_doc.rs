@@ -8,6 +8,8 @@ mod diagrams;
 mod doc;
 #[path = "errors_doc/fake.rs"]
 mod fake;
+#[path = "errors_doc/flows.rs"]
+mod flows;
 #[path = "errors_doc/gates.rs"]
 mod gates;
 #[path = "errors_doc/lints.rs"]
@@ -68,6 +70,8 @@ async fn sections() -> Vec<Section> {
         lookups::keys().await,
         stages::answers().await,
         stages::section().await,
+        flows::templates(),
+        flows::section(),
         diagrams::section(),
     ]
 }

@@ -58,7 +58,7 @@ pub enum TemplateError {
         message: String,
     },
     /// The values are no JSON.
-    #[error("the values for the template can't be serialised: {message}; use keys that are text")]
+    #[error("the values for the template can't be serialised: {message}; correct their `Serialize`")]
     Values {
         /// What is wrong.
         message: String,

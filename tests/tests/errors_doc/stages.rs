@@ -322,6 +322,11 @@ pub(crate) async fn section() -> Section {
                  before the first turn.",
             ),
             entry(
+                &alone(agent().try_prompt(|_| Err::<String, _>("the light is out")), Desk::default()).await,
+                "Said before any model is asked. The reason behind the colon is what the prompt's function returned, a \
+                 `TemplateError` for a template.",
+            ),
+            entry(
                 &alone(AgentNode::new("explore", seat()), Desk::default()).await,
                 "In a turn `RunError::MissingResource` comes first; this is what `testing::node_once` says.",
             ),
