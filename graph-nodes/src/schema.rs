@@ -25,6 +25,10 @@ pub(crate) fn settings() -> SchemaSettings {
 pub(crate) fn schema_of<T: JsonSchema>() -> Value {
     let mut schema = settings().into_generator().into_root_schema_for::<T>();
     schema.remove("title");
+    if schema.get("type").and_then(Value::as_str) == Some("object") && schema.get("properties").is_none() {
+        // Some providers refuse an object that doesn't say which properties it has, even if it has none.
+        schema.insert("properties".to_owned(), Value::Object(serde_json::Map::new()));
+    }
     schema.to_value()
 }
 

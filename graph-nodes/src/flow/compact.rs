@@ -2,11 +2,14 @@
 
 use std::fmt;
 
-use graph_engine::{Field, Log, Name, Node, NodeError, NodeInfo, NodeKind, Outcome, State, Task, async_trait};
+use graph_engine::{
+    Field, FieldSet, Log, Name, Node, NodeError, NodeInfo, NodeKind, Outcome, State, Task, async_trait,
+};
 use tokio::time::timeout;
 
 use super::{Compaction, FlowEvent};
 use crate::message::{Message, Usage};
+use crate::stage::GateBook;
 
 /// The vertex that makes a stage's memory shorter, as its [`Compaction`] says.
 ///
@@ -39,13 +42,20 @@ use crate::message::{Message, Usage};
 pub struct CompactNode<S: State> {
     stage: Name,
     memory: Field<S, Log<Message>>,
+    book: Option<Field<S, GateBook>>,
     compaction: Compaction,
 }
 
 impl<S: State> CompactNode<S> {
     /// Keeps the memory of a stage short.
     pub fn new(stage: impl Into<Name>, memory: Field<S, Log<Message>>, compaction: Compaction) -> Self {
-        Self { stage: stage.into(), memory, compaction }
+        Self { stage: stage.into(), memory, book: None, compaction }
+    }
+
+    /// Counts summaries and their tokens in this book, in the [totals](crate::stage::StageTotals) of the stage.
+    pub fn book(mut self, book: Field<S, GateBook>) -> Self {
+        self.book = Some(book);
+        self
     }
 
     /// The summary and what it cost, or why there is none.
@@ -79,6 +89,11 @@ impl<S: State> Node<S> for CompactNode<S> {
         let (summary, usage) = self.summarise(&messages[..cut]).await;
         let (ctx, stage) = (task.ctx(), self.stage.clone());
         let mut update = S::Update::default();
+        if let Some(field) = &self.book {
+            let mut book = field.get(task.state()).clone();
+            book.summarised(&self.stage, usage);
+            field.put(&mut update, book);
+        }
         let event = match summary {
             Ok(summary) => {
                 let kept = messages.into_iter().skip(cut);
@@ -100,7 +115,8 @@ impl<S: State> Node<S> for CompactNode<S> {
 
     fn describe(&self) -> NodeInfo {
         let mut info = NodeInfo::new(NodeKind::Plain);
-        info.writes = Some(self.memory.set());
+        let book = self.book.map_or(FieldSet::EMPTY, |book| book.set());
+        info.writes = Some(self.memory.set() | book);
         info.problems.extend(self.compaction.problem().map(|why| format!("stage `{}`, compaction: {why}", self.stage)));
         info
     }

@@ -81,7 +81,8 @@ impl<S: State> Parts<'_, S> {
         let seat = Seat { history: stage.memory.unwrap_or(self.seat.history), ..self.seat };
         let names = ["agent", "gate", "tools", "compact"].map(|vertex| named(name, vertex));
         let [agent_name, gate_name, tools_name, compact_name] = &names;
-        let compact = stage.compaction.take().map(|compaction| CompactNode::new(name, seat.history, compaction));
+        let compact =
+            stage.compaction.take().map(|compaction| CompactNode::new(name, seat.history, compaction).book(seat.book));
         let agent = self.agent(name, seat, &mut stage, problems);
         let gate = self.gate(name, seat, &mut stage, tools_name);
         let run = (!stage.tools.is_empty()).then(|| {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{NextPrompt, RouteConflict, StageTotals, ToolLedger};
 use crate::gate::{BestOf, Code, ExhaustedBy, GateLedger, ModelOutcome, trace};
+use crate::message::Usage;
 
 /// Every attempt and token of all stages that share a seat: the rounds that are open, the latest rounds with all
 /// their attempts, and the sums of all rounds that have ended.
@@ -168,6 +169,16 @@ impl GateBook {
         }
         if self.open.contains_key(stage) {
             self.close(stage, RoundEnd::Abandoned);
+        }
+    }
+
+    /// Counts a summary that was asked for, whatever became of it.
+    pub(crate) fn summarised(&mut self, stage: &Name, usage: Option<Usage>) {
+        let totals = self.stages.entry(stage.clone()).or_default();
+        totals.summaries = totals.summaries.saturating_add(1);
+        match usage {
+            Some(usage) => totals.summary += usage,
+            None => totals.usage_unknown = totals.usage_unknown.saturating_add(1),
         }
     }
 

@@ -38,6 +38,10 @@ pub struct StageTotals {
     pub judge: Usage,
     /// How often judges were asked.
     pub judge_calls: u32,
+    /// Tokens of summaries that keep the memory short.
+    pub summary: Usage,
+    /// How often a summary was asked for.
+    pub summaries: u32,
     /// How often each code occurred.
     pub counters: BTreeMap<Code, u32>,
     /// Responses that would have been rejected, but for shadow mode.
@@ -53,10 +57,10 @@ pub struct StageTotals {
 }
 
 impl StageTotals {
-    /// Tokens of all attempts and judges.
+    /// Tokens of all attempts, judges and summaries.
     #[must_use]
     pub fn tokens(&self) -> u64 {
-        (self.accepted + self.rejected + self.judge).total()
+        (self.accepted + self.rejected + self.judge + self.summary).total()
     }
 
     /// Accepted attempts per finished attempt; none before the first.

@@ -215,6 +215,9 @@ impl<S: State> ToolBoxBuilder<S> {
             if spec.name.trim().is_empty() {
                 return Err(ToolBoxError::BlankName { description: spec.description });
             }
+            if !is_name(&spec.name) {
+                return Err(ToolBoxError::BadName { name: spec.name });
+            }
             if by_name.insert(spec.name.clone(), all.len()).is_some() {
                 return Err(ToolBoxError::DuplicateTool { name: spec.name });
             }
@@ -271,4 +274,10 @@ impl<S: State> fmt::Debug for ToolBoxBuilder<S> {
         let groups: Vec<_> = self.groups.iter().map(|(names, _)| names).collect();
         f.debug_struct("ToolBoxBuilder").field("tools", &names).field("groups", &groups).finish()
     }
+}
+
+/// What providers take as the name of a tool.
+fn is_name(name: &str) -> bool {
+    let fits = |letter: u8| letter.is_ascii_alphanumeric() || letter == b'_' || letter == b'-';
+    name.len() <= 64 && name.bytes().all(fits)
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::{GroupKey, SchemaError};
+use crate::schema::clip;
 
 /// Why tools can't be put together.
 ///
@@ -28,6 +29,15 @@ pub enum ToolBoxError {
     BlankName {
         /// What it does.
         description: String,
+    },
+    /// A tool has a name that providers refuse.
+    #[error(
+        "a tool can't be called `{}`; take at most 64 of the letters a-z and A-Z, digits, `_` and `-`",
+        clip(name, 80)
+    )]
+    BadName {
+        /// The name.
+        name: String,
     },
     /// The schema of a tool can't be used.
     #[error("the schema of tool `{name}` can't be used: {reason}")]

@@ -43,6 +43,12 @@ async fn erasing_a_memory_keeps_the_state() {
 
 /// A thread whose second turn finds five messages, and what its stream tells.
 async fn second_turn(compaction: Compaction) -> (Vec<String>, Vec<FlowEvent>) {
+    let (texts, events, _) = counted_turn(compaction).await;
+    (texts, events)
+}
+
+/// The same, and what the book counted of summaries: how many, their tokens, how many gave none.
+async fn counted_turn(compaction: Compaction) -> (Vec<String>, Vec<FlowEvent>, (u32, u64, u32)) {
     let graph = flow().stage(Stage::new("explore").compaction(compaction)).build().unwrap();
     let talk = talk(&graph, ["1", "2", "3"].map(Turn::text));
     talk.say("a").await;
@@ -57,7 +63,9 @@ async fn second_turn(compaction: Compaction) -> (Vec<String>, Vec<FlowEvent>) {
     let end = stream.end().await.unwrap();
     assert_eq!(check_history(end.state.history.iter()), Ok(()));
     assert_eq!(end.state.notes, Vec::<String>::new());
-    (texts(&end.state.history), events)
+    let totals = end.state.book.totals("explore");
+    assert_eq!(totals.tokens(), 330 + totals.summary.total());
+    (texts(&end.state.history), events, (totals.summaries, totals.summary.total(), totals.usage_unknown))
 }
 
 fn summaries(turn: Turn) -> Compaction {
@@ -66,7 +74,8 @@ fn summaries(turn: Turn) -> Compaction {
 
 #[tokio::test(start_paused = true)]
 async fn a_summary_takes_the_place_of_all_but_the_latest_messages() {
-    let (texts, events) = second_turn(summaries(Turn::text("a1, b.").with_usage(50, 5))).await;
+    let (texts, events, counted) = counted_turn(summaries(Turn::text("a1, b.").with_usage(50, 5))).await;
+    assert_eq!(counted, (1, 55, 0));
     assert_eq!(texts, ["Summary of the conversation so far: a1, b.", "2", "c", "3"]);
     let usage = Some(Usage::new(50, 5));
     assert_eq!(events, [FlowEvent::Compacted { stage: "explore".into(), replaced: 3, kept: 2, usage }]);
@@ -88,6 +97,14 @@ async fn a_summary_that_fails_is_a_warning_and_the_turn_goes_on() {
     assert_eq!(failed(Turn::text("a, 1,").with_finish(FinishReason::Length)).await, "the summary was cut off");
     let slow = Turn::text("late").with_delay(Duration::from_secs(31));
     assert_eq!(failed(slow).await, "the model took longer than 30s");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_failed_summary_cost_is_counted_too() {
+    let (_, _, counted) = counted_turn(summaries(Turn::text(" ").with_usage(50, 1))).await;
+    assert_eq!(counted, (1, 51, 0));
+    let (_, _, counted) = counted_turn(summaries(Turn::error(ModelError::transport("reset")))).await;
+    assert_eq!(counted, (1, 0, 1));
 }
 
 #[tokio::test(start_paused = true)]

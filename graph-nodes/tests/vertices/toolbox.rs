@@ -39,6 +39,23 @@ fn a_blank_name() {
 }
 
 #[test]
+fn a_name_that_providers_refuse() {
+    let build = |name: &str| build(name, json!({"type": "object"}));
+    for name in ["show offers", "größe", "a.b", "a\u{202e}b", "", "x".repeat(65).as_str()] {
+        let error = build(name).unwrap_err();
+        assert!(matches!(error, ToolBoxError::BadName { .. } | ToolBoxError::BlankName { .. }), "{name}: {error}");
+    }
+    let long = build(&"x".repeat(1 << 20)).unwrap_err().to_string();
+    assert!(long.len() < 300, "{}", long.len());
+    assert!(build("Show_offers-2").is_ok() && build(&"x".repeat(64)).is_ok());
+}
+
+#[test]
+fn an_object_without_properties_says_that_it_has_none() {
+    assert_eq!(schema_of::<crate::support::NoArgs>(), json!({"type": "object", "properties": {}}));
+}
+
+#[test]
 fn schemas_that_describe_no_arguments() {
     for (schema, found) in [
         (json!(true), "`true`"),

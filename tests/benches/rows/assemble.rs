@@ -47,8 +47,8 @@ pub(crate) fn rows() {
     for size in [16, 1_024] {
         let pieces = pieces(&text, size);
         let units = text.len() as u64 / 1_024 * RUNS;
-        let name = format!("assemble:1 MB in pieces of {size} (1,000 ns a kB are 1 GB/s)");
-        let row = Row { name, unit: "kB", units: (units, units), target: Target::Shown };
+        let name = format!("assemble:1 MB in pieces of {size}");
+        let row = Row { name, unit: "KiB", units: (units, units), target: Target::Shown };
         row.pair(appended(&pieces), assembled(&pieces));
     }
 }
@@ -57,6 +57,28 @@ pub(crate) fn laws() {
     let text = arguments();
     let (small, large) = (pieces(&text[..BYTES / 16], 64), pieces(&text, 64));
     let units = (BYTES as u64 / 16 / 1_024 * RUNS, BYTES as u64 / 1_024 * RUNS);
-    Row { name: "assemble: 64 kB, 1 MB".to_owned(), unit: "kB", units, target: Target::Ratio(1.3) }
+    Row { name: "assemble: 64 kB, 1 MB".to_owned(), unit: "KiB", units, target: Target::Ratio(1.3) }
         .pair(assembled(&small), assembled(&large));
+    for (style, delta) in STYLES {
+        let name = format!("assemble: 625, 10,000 open calls by {style}");
+        Row { name, unit: "call", units: (625 * 16, 10_000), target: Target::Ratio(1.5) }
+            .pair(opened(625, 16, delta), opened(10_000, 1, delta));
+    }
+}
+
+/// How calls that are open at once are told apart.
+const STYLES: [(&str, fn(u32) -> CallDelta); 3] = [
+    ("name", |n| CallDelta::new().name(format!("f{n}")).text("{")),
+    ("id", |n| CallDelta::new().id(format!("c{n}")).name("f").text("{")),
+    ("index", |n| CallDelta::new().at(n).text("{")),
+];
+
+fn opened(count: u32, runs: u64, delta: fn(u32) -> CallDelta) -> Timed<'static> {
+    times(runs, move || {
+        let mut assembler = Assembler::new();
+        for n in (0..count).chain(0..count) {
+            assembler.push(delta(n));
+        }
+        black_box(assembler.finish().is_ok());
+    })
 }

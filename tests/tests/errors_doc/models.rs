@@ -164,6 +164,7 @@ pub(crate) fn tools() -> Section {
     let entry = |error: &ToolBoxError, means| Entry::variant("ToolBoxError", error, means);
     let twice = ToolBox::builder().tool(named("search")).tool(named("search")).build().expect_err("twice");
     let blank = ToolBox::builder().tool(named(" ")).build().expect_err("blank");
+    let bad = ToolBox::builder().tool(named("find a hotel")).build().expect_err("bad");
     let some = ToolBox::builder().tool(named("search")).build().expect("a box").expose(["fly"]).expect_err("unknown");
     let none = ToolBox::<Trip>::builder().build().expect("a box").expose(["fly"]).expect_err("unknown");
     let grouped = |groups: &[&[&str]]| {
@@ -185,6 +186,7 @@ pub(crate) fn tools() -> Section {
         entries: vec![
             entry(&twice, "A model calls a tool by its name, so names are different."),
             entry(&blank, "The description shows which tool is meant."),
+            entry(&bad, "Providers refuse other names, and only when the model is asked."),
             entry(&list, "The reason behind the colon is a `SchemaError`."),
             entry(&some, "Mostly a spelling mistake in a list of names.").and(&none),
             entry(&grouped(&[&[]]), "A group handles calls of exactly the tools that it names."),
