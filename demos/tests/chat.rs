@@ -83,7 +83,7 @@ impl ChatModel for Broken {
 async fn an_error_is_told_and_the_chat_goes_on() {
     let mut chat = Chat::with_model(setup(), Arc::new(Broken(AtomicU32::new(0)))).unwrap();
     let told = said(&mut chat, "Lisbon").await;
-    assert!(told.starts_with("error: thread `guest-1`, super-step 0: `explore_agent`"), "{told}");
+    assert!(told.starts_with("error: thread `guest-1`, super-step 1: `explore_agent`"), "{told}");
     assert_eq!(told.matches("boom").count(), 1, "{told}");
     assert!(!told.contains('\u{1b}'), "{told}");
     assert!(told.ends_with("What was not finished is dropped. Please go on.\n"), "{told}");

@@ -4,10 +4,9 @@
 use demos::hotel::catalogue::Catalogue;
 use demos::hotel::criteria::{Amenity, City};
 use demos::hotel::graph::graph;
-use demos::hotel::stage::Stage;
 use demos::hotel::state::Hotel;
 use demos::hotel::tools::Desk;
-use graph_engine::{EventKind, MemoryStore, RunError, Status, Thread, TurnEnd};
+use graph_engine::{EventKind, MemoryStore, Name, RunError, Status, Thread, TurnEnd};
 use graph_nodes::message::{CallStatus, FinishReason, Message, Role, ToolCall, check_history};
 use graph_nodes::model::{ChatModel, ScriptedModel, Turn};
 use jiff::civil::{Date, date};
@@ -36,7 +35,7 @@ impl Visit {
         let begin = [call("capture_criteria", wish), call("search", json!({})), Turn::text("Here they are.")];
         let visit = Self::new(begin.into_iter().chain(turns));
         let end = visit.say("Lisbon, 3-6 July, for two").await;
-        assert_eq!((end.state.stage, end.state.offers.len()), (Stage::Present, 11));
+        assert_eq!((stage(&end), end.state.offers.len()), ("present", 11));
         visit
     }
 
@@ -54,6 +53,10 @@ impl Visit {
 
 fn call(tool: &str, arguments: Value) -> Turn {
     Turn::calls([ToolCall::new("call", tool, &arguments)])
+}
+
+fn stage(end: &TurnEnd<Hotel>) -> &str {
+    end.state.cursor.stage().map_or("", Name::as_str)
 }
 
 /// The last tool message: its status and text.
@@ -74,6 +77,7 @@ fn the_graph_compiles_without_a_warning() {
             ("booking", "booking_agent"),
             ("compare", "compare_agent"),
             ("explore", "explore_agent"),
+            ("goodbye", "goodbye_end"),
             ("present", "present_agent"),
         ]
     );
@@ -92,7 +96,7 @@ async fn four_kinds_of_bad_arguments_get_four_answers_and_the_stage_stays() {
         Turn::text("Which dates?"),
     ]);
     let end = visit.say("to Lisbon").await;
-    assert_eq!(end.state.stage, Stage::Explore);
+    assert_eq!(stage(&end), "explore");
     let told: Vec<String> =
         visit.model.requests().iter().filter_map(|request| request.messages.last().map(Message::text)).collect();
     assert!(told[1].contains("not valid JSON"), "{}", told[1]);
@@ -129,7 +133,7 @@ async fn no_result_keeps_the_criteria_and_the_stage() {
     let wish = json!({"city": "Lisbon", "check_in": "2026-07-03", "nights": 3, "guests": 2, "max_per_night": 10});
     let visit = Visit::new([call("capture_criteria", wish), call("search", json!({})), Turn::text("Nothing.")]);
     let end = visit.say("cheap!").await;
-    assert_eq!((end.state.stage, end.state.offers.len()), (Stage::Explore, 0));
+    assert_eq!((stage(&end), end.state.offers.len()), ("explore", 0));
     assert_eq!(end.state.criteria.stay.map(|stay| stay.nights()), Some(3));
     assert!(answer(&end).1.contains(r#""without":[{"part":"the price limit","found":11}]"#), "{}", answer(&end).1);
 }
@@ -143,7 +147,7 @@ async fn only_an_offer_can_be_chosen_and_blanks_do_not_matter() {
     ])
     .await;
     let end = visit.say("the Grand Mirage, or else Casa Limoa").await;
-    assert_eq!(end.state.stage, Stage::Booking);
+    assert_eq!(stage(&end), "booking");
     assert_eq!(end.state.chosen.as_deref(), Some("Casa Limoa"));
     assert!(end.state.booking.is_none());
     let told = visit.model.requests()[4].messages.last().map(Message::text).unwrap();
@@ -155,7 +159,7 @@ async fn comparing_takes_each_hotel_once_and_lists_unknown_names() {
     let named = json!({"hotels": ["Casa Limoa", " CASA LIMOA ", "Tram Bell Inn", "Grand Mirage"]});
     let visit = Visit::with_offers([call("compare_hotels", named), Turn::text("Here.")]).await;
     let end = visit.say("compare").await;
-    assert_eq!(end.state.stage, Stage::Compare);
+    assert_eq!(stage(&end), "compare");
     assert_eq!(end.state.compared, ["Casa Limoa", "Tram Bell Inn"]);
     assert!(answer(&end).1.contains("not found: Grand Mirage"));
 }
@@ -184,7 +188,7 @@ async fn a_tool_of_another_stage_is_an_error_and_the_stage_stays() {
         text.starts_with("the tool `capture_criteria` is not offered here; the tools are `show_offers`, "),
         "{text}"
     );
-    assert_eq!((end.state.stage, end.state.criteria.city), (Stage::Present, Some(City::Lisbon)));
+    assert_eq!((stage(&end), end.state.criteria.city), ("present", Some(City::Lisbon)));
 }
 
 #[tokio::test(start_paused = true)]
@@ -198,7 +202,7 @@ async fn a_tool_that_no_stage_has_is_rejected_before_anything_runs() {
     ])
     .await;
     let end = visit.say("take me there").await;
-    assert_eq!((end.state.stage, end.state.chosen.clone()), (Stage::Present, None));
+    assert_eq!((stage(&end), end.state.chosen.clone()), ("present", None));
     let round = end.state.book.last_round("present").unwrap();
     assert_eq!(round.ledger.count(&graph_nodes::gate::Code::UNKNOWN_TOOL), 1);
 }
@@ -233,10 +237,10 @@ async fn nothing_is_booked_without_the_guests_word() {
     ])
     .await;
     let end = visit.say("what about Casa Limoa?").await;
-    assert_eq!((end.state.stage, end.state.booking.clone()), (Stage::Booking, None));
+    assert_eq!((stage(&end), end.state.booking.clone()), ("booking", None));
     assert_eq!(end.state.book.last_round("booking").unwrap().ledger.count(&"not_agreed".into()), 1);
     let end = visit.say("yes").await;
-    assert_eq!((end.state.stage, end.state.booking.clone()), (Stage::Booking, None));
+    assert_eq!((stage(&end), end.state.booking.clone()), ("booking", None));
     assert_eq!(answer(&end).1, "`Casa Limoa` was proposed, not `Tram Bell Inn`, propose that first");
     let end = visit.say("yes, book it").await;
     assert_eq!(end.status, Status::Completed);
@@ -304,7 +308,7 @@ async fn a_refusal_and_an_exhausted_gate_end_in_an_apology_and_the_talk_goes_on(
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_stage_is_written_only_on_the_way_to_another_stage() {
+async fn the_cursor_is_written_only_where_a_stage_begins() {
     use futures_util::StreamExt as _;
     let visit = Visit::with_offers([
         call("show_offers", json!({"more": true})),
@@ -321,20 +325,17 @@ async fn the_stage_is_written_only_on_the_way_to_another_stage() {
     for said in ["more", "compare", "by price", "back", "change"] {
         let mut events = visit.thread.run(Hotel::said(said, TODAY)).stream();
         while let Some(event) = events.next().await {
-            if let EventKind::NodeFinished { wrote, next, .. } = &event.kind
-                && wrote.iter().any(|field| *field == "stage")
+            if let EventKind::NodeFinished { wrote, .. } = &event.kind
+                && wrote.iter().any(|field| *field == "cursor")
             {
-                seen.push(format!("{}: {next:?}", event.node.clone().unwrap_or_default()));
+                seen.push(event.node.clone().unwrap_or_default());
             }
         }
         events.end().await.unwrap();
     }
-    assert_eq!(
-        seen,
-        [
-            r#"present_tools: Go(["compare_agent"])"#,
-            r#"compare_tools: Go(["present_agent"])"#,
-            r#"present_tools: Go(["explore_agent"])"#,
-        ]
-    );
+    // Each turn notes where it begins; "more" and "by price" lead nowhere else.
+    assert_eq!(seen, ["present", "present", "compare", "compare", "compare", "present", "present", "explore"]);
+    let found = visit.thread.state().await.unwrap();
+    let path: Vec<&str> = found.state.cursor.path().map(Name::as_str).collect();
+    assert_eq!(path, ["explore", "present", "compare", "present", "explore"]);
 }

@@ -9,21 +9,21 @@ use crate::hotel::understand::{Context, HotelRef, Intent, understand_with};
 use graph_nodes::gate::{AllowedTools, ArgumentsParse, CleanFinish, Validators, Verdict};
 use graph_nodes::message::Role;
 use graph_nodes::model::Response;
+use graph_nodes::tool::ToolBox;
 
 /// The longest answer, in letters.
 const LONGEST: usize = 4000;
 
-/// The checks of one stage.
+/// The checks of one stage of a graph with these tools.
 ///
 /// A tool that no stage has is rejected here. A tool of another stage passes
 /// and is answered by the tool vertex, which says what is offered instead.
 #[must_use]
-pub fn validators(stage: Stage) -> Validators<Hotel> {
-    let known = Stage::ALL.into_iter().flat_map(Stage::offered).copied();
+pub fn validators(stage: Stage, tools: &ToolBox<Hotel>) -> Validators<Hotel> {
     let common = Validators::new()
         .with(CleanFinish)
         .with(ArgumentsParse)
-        .with(AllowedTools::new(known))
+        .with(AllowedTools::new(tools.names()))
         .with_fn("readable_text", |response, _| readable(response))
         .with_fn("known_prices", known_prices);
     match stage {

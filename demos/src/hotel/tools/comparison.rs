@@ -29,11 +29,11 @@ pub(super) fn compare_hotels() -> FnTool<Hotel> {
         let hotels: Vec<String> = comparison.rows.iter().map(|row| row.hotel.name.clone()).collect();
         let update = Hotel::update().compared(hotels.clone());
         let compared = Compared { table: table::render(&comparison), hotels };
-        if state.stage == Stage::Compare {
+        if state.is_in(Stage::Compare) {
             let table = compared.table.trim_end().to_owned();
             return Ok(ToolReply::json(&compared).update(update).direct(table));
         }
-        Ok(enter(Stage::Compare, compared, update.chosen(None)))
+        Ok(enter(Stage::Compare, compared, update))
     })
     .needs::<Desk>()
 }

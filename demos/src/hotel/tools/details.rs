@@ -19,7 +19,7 @@ pub(super) fn hotel_details() -> FnTool<Hotel> {
         };
         let mut told = describe(offer);
         // A yes that follows must not be taken for another hotel.
-        if let (Stage::Booking, Some(chosen)) = (state.stage, &state.chosen) {
+        if let Some(chosen) = state.chosen.as_ref().filter(|_| state.is_in(Stage::Booking)) {
             told.push_str(&format!("\nShall I book {chosen}?"));
         }
         Ok(ToolReply::text("The guest was told.").direct(told))

@@ -1,5 +1,5 @@
-//! The tools of the concierge: what they do to the state, and which stage may
-//! call them.
+//! The tools of the concierge: what they do to the state, and to which stage they
+//! lead.
 
 pub mod args;
 mod booking;
@@ -17,7 +17,7 @@ use crate::hotel::tools::args::NoArgs;
 use graph_nodes::tool::{FnTool, ToolBox, ToolBoxError, ToolReply, tool};
 use serde::Serialize;
 
-/// The name of the vertex that ends a conversation.
+/// The name of the stage that ends a conversation.
 pub const GOODBYE: &str = "goodbye";
 
 /// All tools of the graph.
@@ -44,9 +44,9 @@ fn close_conversation() -> FnTool<Hotel> {
     })
 }
 
-/// Moves on to another stage: the only place where the stage is written.
+/// Moves on to another stage.
 fn enter(stage: Stage, report: impl Serialize, update: HotelUpdate) -> ToolReply<Hotel> {
-    ToolReply::json(report).update(update.stage(stage)).go(stage.agent())
+    ToolReply::json(report).update(update).go(stage.name())
 }
 
 /// Stays in the stage and tells its model why.
