@@ -132,3 +132,51 @@ async fn any_talk_ends_well() {
         }
     }
 }
+
+/// Counts what a model is asked.
+struct Counted(Arc<AtomicU32>);
+
+#[async_trait]
+impl ChatModel for Counted {
+    fn name(&self) -> &str {
+        "counted"
+    }
+
+    async fn stream(&self, request: Request) -> Result<ChunkStream, ModelError> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Concierge.stream(request).await
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn after_a_booking_every_sentence_gets_one_fixed_reply_without_a_model_call() {
+    let asked = Arc::new(AtomicU32::new(0));
+    let mut chat = Chat::with_model(setup(), Arc::new(Counted(asked.clone()))).unwrap();
+    for line in ["Lisbon 3-6 July for 2", "book the first", "yes"] {
+        said(&mut chat, line).await;
+    }
+    let before = asked.load(Ordering::Relaxed);
+    for line in ["thank you", "compare the first two", "no, cancel it!"] {
+        assert_eq!(
+            said(&mut chat, line).await,
+            "Your booking is made and this conversation is complete. Say \"new\" for another one, or \"quit\" to leave.\n"
+        );
+    }
+    assert_eq!(asked.load(Ordering::Relaxed), before);
+    assert!(chat.conversations().await.unwrap()[0].completed);
+}
+
+#[tokio::test(start_paused = true)]
+async fn ids_of_conversations_are_plain_words_of_1_to_128_letters() {
+    let mut chat = Chat::new(setup()).unwrap();
+    for line in ["Lisbon 3-6 July for 2", "book the first", "yes", "thanks"] {
+        said(&mut chat, line).await;
+    }
+    let first = chat.thread_id().clone();
+    said(&mut chat, "new").await;
+    assert_eq!((first.as_str(), chat.thread_id().as_str()), ("guest-1", "guest-2"));
+    for id in [&first, chat.thread_id()] {
+        assert!((1..=128).contains(&id.len()));
+        assert!(id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')));
+    }
+}

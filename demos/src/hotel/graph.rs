@@ -16,8 +16,9 @@ use std::time::Duration;
 /// The name of the vertex that answers when no response was accepted.
 pub const APOLOGY: &str = "apology";
 
-/// How many calls of one response are run.
-const MOST_CALLS: usize = 8;
+/// How many calls of one response are run: the details of a whole city's hotels
+/// and their comparison.
+const MOST_CALLS: usize = 12;
 
 /// Why the graph cannot be built.
 #[derive(Debug, thiserror::Error)]
@@ -63,18 +64,33 @@ fn explore(tools: &ToolBox<Hotel>) -> flow::Stage<Hotel> {
 }
 
 fn present(tools: &ToolBox<Hotel>) -> flow::Stage<Hotel> {
-    stage(Stage::Present, tools, ["show_offers", "hotel_details", "compare_hotels", "choose_hotel", "change_criteria"])
-        .leads_to(["explore", "compare", "booking"])
+    stage(
+        Stage::Present,
+        tools,
+        ["show_offers", "hotel_details", "compare_hotels", "check_availability", "choose_hotel", "change_criteria"],
+    )
+    .leads_to(["explore", "compare", "booking"])
 }
 
 fn compare(tools: &ToolBox<Hotel>) -> flow::Stage<Hotel> {
-    stage(Stage::Compare, tools, ["compare_hotels", "hotel_details", "show_offers", "choose_hotel", "change_criteria"])
-        .leads_to(["explore", "present", "booking"])
+    stage(
+        Stage::Compare,
+        tools,
+        ["compare_hotels", "hotel_details", "check_availability", "show_offers", "choose_hotel", "change_criteria"],
+    )
+    .leads_to(["explore", "present", "booking"])
 }
 
 fn booking(tools: &ToolBox<Hotel>) -> flow::Stage<Hotel> {
-    let offered =
-        ["confirm_booking", "choose_hotel", "hotel_details", "compare_hotels", "show_offers", "change_criteria"];
+    let offered = [
+        "confirm_booking",
+        "choose_hotel",
+        "hotel_details",
+        "compare_hotels",
+        "check_availability",
+        "show_offers",
+        "change_criteria",
+    ];
     stage(Stage::Booking, tools, offered).leads_to(["explore", "present", "compare"]).on_exit(forget_choice)
 }
 

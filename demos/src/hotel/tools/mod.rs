@@ -2,7 +2,9 @@
 //! lead.
 
 pub mod args;
+mod availability;
 mod booking;
+mod both;
 mod comparison;
 mod desk;
 mod details;
@@ -23,7 +25,8 @@ pub const GOODBYE: &str = "goodbye";
 /// All tools of the graph.
 ///
 /// # Errors
-/// If two of them have the same name, or a schema cannot be used.
+/// If two of them have the same name, a schema cannot be used, or a group names
+/// a tool that there is not.
 pub fn toolbox() -> Result<ToolBox<Hotel>, ToolBoxError> {
     ToolBox::builder()
         .tool(wishes::capture_criteria())
@@ -31,10 +34,12 @@ pub fn toolbox() -> Result<ToolBox<Hotel>, ToolBoxError> {
         .tool(offers::search())
         .tool(offers::show_offers())
         .tool(details::hotel_details())
+        .tool(availability::check_availability())
         .tool(comparison::compare_hotels())
         .tool(booking::choose_hotel())
         .tool(booking::confirm_booking())
         .tool(close_conversation())
+        .group(both::BOTH, both::details_and_comparison())
         .build()
 }
 
