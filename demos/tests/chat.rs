@@ -97,6 +97,18 @@ async fn empty_and_endless_lines_ask_no_model() {
     assert!(said(&mut chat, &"x".repeat(2001)).await.starts_with("That is too long for me."));
 }
 
+/// What guests often say about offers.
+const OFTEN: [&str; 8] = [
+    "yes",
+    "book the first",
+    "compare the first two",
+    "tell me about the first two and compare them",
+    "tell me about the first three",
+    "are they all free next weekend?",
+    "back",
+    "more",
+];
+
 /// Whatever a guest says in whatever order, with a model that errs or not: no
 /// turn fails, and the history could be sent to any provider.
 #[tokio::test(start_paused = true)]
@@ -105,7 +117,7 @@ async fn any_talk_ends_well() {
     let sentences: Vec<String> = table
         .lines()
         .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok()?["text"].as_str().map(str::to_owned))
-        .chain(["yes", "book the first", "compare the first two", "back", "more"].map(str::to_owned))
+        .chain(OFTEN.map(str::to_owned))
         .collect();
     assert!(sentences.len() > 100);
     // A small generator, so that every run is the same.

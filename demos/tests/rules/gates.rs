@@ -66,8 +66,9 @@ async fn a_refusal_and_an_exhausted_gate_end_in_an_apology_and_the_talk_goes_on(
 
 /// What the model was told of its last rejected answer.
 fn correction(visit: &Visit) -> String {
-    let told = visit.model.requests().into_iter().flat_map(|request| request.messages).map(|message| message.text());
-    told.filter(|text| text.contains("rejected")).last().unwrap_or_default()
+    let requests = visit.model.requests();
+    let told = requests.iter().rev().flat_map(|request| request.messages.iter().rev()).map(Message::text);
+    told.into_iter().find(|text| text.contains("rejected")).unwrap_or_default()
 }
 
 #[tokio::test(start_paused = true)]

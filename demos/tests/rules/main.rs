@@ -6,5 +6,6 @@ mod criteria;
 mod gates;
 mod lookups;
 mod script;
+mod sentences;
 mod stages;
 mod visit;

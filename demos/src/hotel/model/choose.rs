@@ -5,6 +5,7 @@ use super::explore::{CHEAPER, criteria_args, help, impossible_day, money_problem
 use super::questions::{About, Free};
 use super::view::View;
 use crate::hotel::calendar::add_days;
+use crate::hotel::facts::PAGE;
 use crate::hotel::phrase;
 use crate::hotel::stage::Stage;
 use crate::hotel::tools::args::{
@@ -97,6 +98,8 @@ fn details(view: &View<'_>, about: About) -> Answer {
     let hotels = match (names(&named, listed(view)), spoken_of) {
         (Err(place), _) => return no_such_place(view, place),
         (Ok(hotels), Some(hotel)) if hotels.is_empty() => vec![hotel.clone()],
+        // As many as a page of the list has.
+        (Ok(hotels), None) if hotels.is_empty() && about.all => listed(view).iter().take(PAGE).cloned().collect(),
         (Ok(hotels), None) if hotels.is_empty() => {
             return Answer::say("About which hotel? Say its name or its place in the list.");
         }

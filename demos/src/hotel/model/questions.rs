@@ -6,8 +6,10 @@ use crate::hotel::understand::{Context, HotelRef, Understood, understand_with};
 
 /// A question for details.
 pub(super) struct About {
-    /// By name or place; empty for the one that is spoken of.
+    /// By name or place.
     pub(super) hotels: Vec<HotelRef>,
+    /// All that are spoken of, if none is named; otherwise the one that is.
+    pub(super) all: bool,
     /// Whether the guest also wants them side by side.
     pub(super) compared: bool,
 }
@@ -32,10 +34,13 @@ impl View<'_> {
         if !QUESTIONS.iter().any(|question| said.contains(question)) {
             return None;
         }
-        let compared = said.contains("compare");
+        let compared = said.contains("compare") || said.contains("side by side");
+        let is_all = |word: &str| matches!(word, "them" | "these" | "those" | "all" | "both");
+        let all = said.split(|c: char| !c.is_alphanumeric()).any(is_all);
         let about = ["about ", "of ", "describe ", "is ", "for "].iter().find_map(|word| said.split_once(word));
         let rest = about.map_or(said.as_str(), |(_, rest)| rest);
-        let rest = rest.split_once("compare").map_or(rest, |(hotels, _)| hotels);
+        let comparing = ["compare", "side by side"].iter().find_map(|word| rest.split_once(word));
+        let rest = comparing.map_or(rest, |(hotels, _)| hotels);
         let context = Context { known_hotels: self.briefing.offers.clone(), asked: None };
         // As a thing to book, a name or place is recognised best.
         let mut hotels = understand_with(&format!("book {rest}"), self.briefing.today, &context).slots.hotels;
@@ -43,7 +48,7 @@ impl View<'_> {
             // "Compare the first two and tell me more about them."
             hotels.clone_from(&understood.slots.hotels);
         }
-        Some(About { hotels, compared })
+        Some(About { hotels, all, compared })
     }
 
     /// What a question for free rooms is about; `None` if the sentence is no such
@@ -57,9 +62,8 @@ impl View<'_> {
         // "With free wifi" and "free of charge" speak of something else.
         let next = words.get(at + 1).map_or("", String::as_str);
         let charged = matches!(next, "of" | "cancellation") || Amenity::ALL.iter().any(|word| word.as_str() == next);
-        if charged
-            || !matches!(words.first()?.as_str(), "is" | "are" | "do" | "does" | "which" | "check" | "would" | "will")
-        {
+        let asks = |word: &String| matches!(word.as_str(), "is" | "are" | "do" | "does" | "which" | "check");
+        if charged || !words.iter().take(at).any(asks) {
             return None;
         }
         let mut hotels = understood.slots.hotels.clone();
