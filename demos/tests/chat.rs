@@ -83,7 +83,7 @@ impl ChatModel for Broken {
 async fn an_error_is_told_and_the_chat_goes_on() {
     let mut chat = Chat::with_model(setup(), Arc::new(Broken(AtomicU32::new(0)))).unwrap();
     let told = said(&mut chat, "Lisbon").await;
-    assert!(told.starts_with("error: thread `guest-1`, super-step 0: `explore_agent`"), "{told}");
+    assert!(told.starts_with("error: thread `guest-1`, super-step 1: `explore_agent`"), "{told}");
     assert_eq!(told.matches("boom").count(), 1, "{told}");
     assert!(!told.contains('\u{1b}'), "{told}");
     assert!(told.ends_with("What was not finished is dropped. Please go on.\n"), "{told}");
@@ -97,6 +97,18 @@ async fn empty_and_endless_lines_ask_no_model() {
     assert!(said(&mut chat, &"x".repeat(2001)).await.starts_with("That is too long for me."));
 }
 
+/// What guests often say about offers.
+const OFTEN: [&str; 8] = [
+    "yes",
+    "book the first",
+    "compare the first two",
+    "tell me about the first two and compare them",
+    "tell me about the first three",
+    "are they all free next weekend?",
+    "back",
+    "more",
+];
+
 /// Whatever a guest says in whatever order, with a model that errs or not: no
 /// turn fails, and the history could be sent to any provider.
 #[tokio::test(start_paused = true)]
@@ -105,7 +117,7 @@ async fn any_talk_ends_well() {
     let sentences: Vec<String> = table
         .lines()
         .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok()?["text"].as_str().map(str::to_owned))
-        .chain(["yes", "book the first", "compare the first two", "back", "more"].map(str::to_owned))
+        .chain(OFTEN.map(str::to_owned))
         .collect();
     assert!(sentences.len() > 100);
     // A small generator, so that every run is the same.
@@ -130,5 +142,53 @@ async fn any_talk_ends_well() {
             assert_eq!(check_history(found.state.history.iter()), Ok(()));
             assert!(found.state.draft.is_none() && found.next.is_empty());
         }
+    }
+}
+
+/// Counts what a model is asked.
+struct Counted(Arc<AtomicU32>);
+
+#[async_trait]
+impl ChatModel for Counted {
+    fn name(&self) -> &str {
+        "counted"
+    }
+
+    async fn stream(&self, request: Request) -> Result<ChunkStream, ModelError> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Concierge.stream(request).await
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn after_a_booking_every_sentence_gets_one_fixed_reply_without_a_model_call() {
+    let asked = Arc::new(AtomicU32::new(0));
+    let mut chat = Chat::with_model(setup(), Arc::new(Counted(asked.clone()))).unwrap();
+    for line in ["Lisbon 3-6 July for 2", "book the first", "yes"] {
+        said(&mut chat, line).await;
+    }
+    let before = asked.load(Ordering::Relaxed);
+    for line in ["thank you", "compare the first two", "no, cancel it!"] {
+        assert_eq!(
+            said(&mut chat, line).await,
+            "Your booking is made and this conversation is complete. Say \"new\" for another one, or \"quit\" to leave.\n"
+        );
+    }
+    assert_eq!(asked.load(Ordering::Relaxed), before);
+    assert!(chat.conversations().await.unwrap()[0].completed);
+}
+
+#[tokio::test(start_paused = true)]
+async fn ids_of_conversations_are_plain_words_of_1_to_128_letters() {
+    let mut chat = Chat::new(setup()).unwrap();
+    for line in ["Lisbon 3-6 July for 2", "book the first", "yes", "thanks"] {
+        said(&mut chat, line).await;
+    }
+    let first = chat.thread_id().clone();
+    said(&mut chat, "new").await;
+    assert_eq!((first.as_str(), chat.thread_id().as_str()), ("guest-1", "guest-2"));
+    for id in [&first, chat.thread_id()] {
+        assert!((1..=128).contains(&id.len()));
+        assert!(id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')));
     }
 }

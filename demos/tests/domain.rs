@@ -1,7 +1,9 @@
 //! What the hotel domain promises, with exact values.
 
-use demos::hotel::calendar::{Stay, StayError};
-use demos::hotel::catalogue::{Catalogue, CatalogueError, CompareError, Offer, choose, resolve};
+use demos::hotel::calendar::{SEASON_DAYS, Stay, StayError, last_day};
+use demos::hotel::catalogue::{
+    Catalogue, CatalogueError, CompareError, Offer, Vacancy, catalogue_names, choose, resolve,
+};
 use demos::hotel::criteria::{Amenity, Budget, City, Criteria, CriteriaError, Feature, Missing, RoomType};
 use demos::hotel::price::{Cents, is_holiday, nightly, quote};
 use demos::hotel::table::render;
@@ -124,6 +126,19 @@ fn each_broken_rule_of_a_stay_has_its_own_error() {
 fn a_stay_may_begin_today_and_last_thirty_nights() {
     assert_eq!(stay(TODAY, date(2026, 7, 10)).nights(), 30);
     assert_eq!(stay(TODAY, date(2026, 6, 11)).nights(), 1);
+}
+
+#[test]
+fn a_stay_may_end_on_the_last_day_of_the_season_and_not_later() {
+    assert_eq!((SEASON_DAYS, last_day(TODAY)), (540, date(2027, 12, 2)));
+    assert_eq!(stay(date(2027, 11, 30), date(2027, 12, 2)).nights(), 2);
+    let late = Stay::new(date(2027, 11, 30), date(2027, 12, 3), TODAY).expect_err("no stay");
+    assert_eq!(
+        late.to_string(),
+        "check-out `2027-12-03` is after `2027-12-02`, the last day with prices, give an earlier stay"
+    );
+    // A day later the season is a day longer.
+    assert!(Stay::new(date(2027, 11, 30), date(2027, 12, 3), date(2026, 6, 11)).is_ok());
 }
 
 #[test]
@@ -381,6 +396,41 @@ fn a_comparison_renders_as_columns() {
         not found: Nowhere
     "#]]
     .assert_eq(&render(&comparison));
+}
+
+#[test]
+fn on_holidays_the_houses_with_at_most_two_stars_are_booked_out() {
+    let catalogue = catalogue();
+    let christmas = stay(date(2026, 12, 23), date(2026, 12, 27));
+    let wanted = Criteria { stay: Some(christmas), ..criteria(City::Lisbon) };
+    let said = owned(&["casa limoa", "Tram Bell Inn", "Nowhere"]);
+    let found = catalogue.vacancies(&said, &christmas, &wanted).expect("vacancies");
+    assert_eq!(found.len(), 2);
+    assert_eq!(found["casa limoa"], Vacancy::Full { night: date(2026, 12, 24) });
+    let total = "€330.09".to_owned();
+    assert_eq!(found["Tram Bell Inn"], Vacancy::Room { room: RoomType::Double, total });
+    // A search says the same.
+    let offers = catalogue.search(&wanted).expect("offers");
+    assert!(offers.iter().all(|offer| offer.hotel.stars > 2));
+    let lowest = Budget { min: None, max: Some(Cents(1)) };
+    let none = catalogue.vacancies(&said, &july(), &Criteria { budget: lowest, ..wanted }).expect("vacancies");
+    assert_eq!(none["casa limoa"], Vacancy::NoRoom);
+}
+
+#[test]
+fn names_are_looked_up_together_each_in_its_place() {
+    let found = catalogue().by_names(&owned(&["Waltz Garden", "nowhere", " casa limoa"])).expect("hotels");
+    let names: Vec<Option<String>> = found.into_iter().map(|hotel| hotel.map(|hotel| hotel.name)).collect();
+    assert_eq!(names, [Some("Waltz Garden".to_owned()), None, Some("Casa Limoa".to_owned())]);
+}
+
+#[test]
+fn the_built_in_names_are_those_of_the_catalogue() {
+    let mut names: Vec<String> = catalogue().hotels().expect("hotels").into_iter().map(|hotel| hotel.name).collect();
+    let mut built_in: Vec<&str> = catalogue_names().collect();
+    names.sort();
+    built_in.sort_unstable();
+    assert_eq!(names, built_in);
 }
 
 #[test]

@@ -59,7 +59,7 @@ Record what is said with `capture_criteria`, ask for what is missing, and call `
         Stage::Present => {
             "\
 Show the offers that were found and help the guest to choose.
-Use `hotel_details` for questions about one, `compare_hotels` for a comparison, `choose_hotel` when the guest wants one, `change_criteria` for other wishes."
+Use `hotel_details` for questions about one, `compare_hotels` for a comparison, `check_availability` for other days, `choose_hotel` when the guest wants one, `change_criteria` for other wishes."
         }
         Stage::Compare => {
             "\

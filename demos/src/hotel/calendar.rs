@@ -11,11 +11,15 @@ use serde::{Deserialize, Serialize};
 /// The longest stay that can be booked, in nights.
 pub const MAX_NIGHTS: u32 = 30;
 
+/// The season: hotels set their prices for so many days ahead, about a year and
+/// a half. A later night can be neither priced nor booked.
+pub const SEASON_DAYS: u32 = 540;
+
 /// A stay that passed [`Stay::new`]: at least one and at most [`MAX_NIGHTS`]
 /// nights. The check-out day itself is not a night.
 ///
 /// Deserialising checks the order and the length again; only the rule that a
-/// stay must not begin in the past depends on the day and is left to
+/// stay lies inside the season depends on the day and is left to
 /// [`Stay::check_today`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "RawStay")]
@@ -50,6 +54,14 @@ pub enum StayError {
         /// The day on which it was asked.
         today: Date,
     },
+    /// The check-out lies after the season. Its last day itself is allowed.
+    #[error("check-out `{check_out}` is after `{last}`, the last day with prices, give an earlier stay")]
+    AfterSeason {
+        /// The check-out day.
+        check_out: Date,
+        /// The last day of the season.
+        last: Date,
+    },
     /// The stay has more than [`MAX_NIGHTS`] nights.
     #[error("`{nights}` nights are too long, stay at most {MAX_NIGHTS} nights")]
     TooLong {
@@ -64,7 +76,7 @@ impl Stay {
     /// # Errors
     ///
     /// One [`StayError`] per rule, in this order: check-out after check-in,
-    /// check-in not in the past, length.
+    /// check-in not in the past, check-out inside the season, length.
     pub fn new(check_in: Date, check_out: Date, today: Date) -> Result<Self, StayError> {
         if check_out <= check_in {
             return Err(StayError::OutNotAfterIn { check_in, check_out });
@@ -82,14 +94,19 @@ impl Stay {
         Self::new(parse_day(check_in)?, parse_day(check_out)?, today)
     }
 
-    /// The same stay if it does not begin before `today`.
+    /// The same stay if it neither begins before `today` nor ends after the season
+    /// that begins today.
     ///
     /// # Errors
     ///
-    /// [`StayError::InThePast`] otherwise.
+    /// [`StayError::InThePast`] or [`StayError::AfterSeason`] otherwise.
     pub fn check_today(self, today: Date) -> Result<Self, StayError> {
         if self.check_in < today {
             return Err(StayError::InThePast { check_in: self.check_in, today });
+        }
+        let last = last_day(today);
+        if self.check_out > last {
+            return Err(StayError::AfterSeason { check_out: self.check_out, last });
         }
         Ok(self)
     }
@@ -144,6 +161,12 @@ pub fn parse_day(text: &str) -> Result<Date, StayError> {
 #[must_use]
 pub fn add_days(day: Date, days: u32) -> Date {
     day.checked_add(i64::from(days.min(1_000_000)).days()).unwrap_or(Date::MAX)
+}
+
+/// The last day of the season as it is on `today`: see [`SEASON_DAYS`].
+#[must_use]
+pub fn last_day(today: Date) -> Date {
+    add_days(today, SEASON_DAYS)
 }
 
 fn days_between(from: Date, to: Date) -> u32 {

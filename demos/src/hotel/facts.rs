@@ -5,6 +5,7 @@ use crate::hotel::catalogue::Offer;
 use crate::hotel::criteria::{Criteria, Missing, RoomType};
 use crate::hotel::price::Cents;
 use crate::hotel::table::distance;
+use graph_nodes::batch::BatchReport;
 use serde::{Deserialize, Serialize};
 
 /// How many offers one answer lists.
@@ -82,6 +83,15 @@ pub struct Compared {
     pub table: String,
     /// The hotels in the order of the table.
     pub hotels: Vec<String>,
+}
+
+/// Which hotels have a room.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Availability {
+    /// The nights that were asked for.
+    pub stay: Stay,
+    /// Each hotel with its [`Vacancy`](crate::hotel::catalogue::Vacancy).
+    pub report: BatchReport,
 }
 
 /// What would be booked.

@@ -2,51 +2,35 @@
 
 use crate::hotel::phrase;
 use crate::hotel::stage::Stage;
-use crate::hotel::state::{Booking, Hotel};
+use crate::hotel::state::{Booking, Hotel, HotelUpdate};
 use crate::hotel::tools::{GOODBYE, toolbox};
 use crate::hotel::validators::validators;
-use graph_engine::{Builder, Command, CompileError, Graph, Route, START, Snap};
+use graph_engine::{Command, Graph, Route};
+use graph_nodes::flow::{self, Flow, FlowError};
 use graph_nodes::gate::{Backoff, GatePolicy};
 use graph_nodes::message::Message;
-use graph_nodes::stage::{Accepted, AgentNode, GateNode, Seat, ToolsNode};
+use graph_nodes::stage::Seat;
 use graph_nodes::tool::{ToolBox, ToolBoxError};
 use std::time::Duration;
 
 /// The name of the vertex that answers when no response was accepted.
 pub const APOLOGY: &str = "apology";
 
+/// How many calls of one response are run: the details of a whole city's hotels
+/// and their comparison.
+const MOST_CALLS: usize = 12;
+
 /// Why the graph cannot be built.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GraphError {
-    /// The tools do not fit each other or the stages.
+    /// The tools do not fit each other.
     #[error(transparent)]
     Tools(#[from] ToolBoxError),
-    /// The vertices do not fit each other.
+    /// The stages do not fit each other.
     #[error(transparent)]
-    Compile(#[from] CompileError),
+    Flow(#[from] FlowError),
 }
-
-/// Where a turn begins.
-#[derive(Route)]
-enum Begin {
-    #[route(to = "explore_agent")]
-    Explore,
-    #[route(to = "present_agent")]
-    Present,
-    #[route(to = "compare_agent")]
-    Compare,
-    #[route(to = "booking_agent")]
-    Booking,
-}
-
-#[derive(Route)]
-#[route(finish)]
-enum End {}
-
-#[derive(Route)]
-#[route(direct)]
-enum Reply {}
 
 /// Builds the graph. It asks for two resources: a model as `dyn ChatModel`, and
 /// the catalogue as [`Desk`](crate::hotel::tools::Desk).
@@ -61,66 +45,79 @@ enum Reply {}
 ///
 /// [`GraphError`] if the description is not consistent, which a test rules out.
 pub fn graph() -> Result<Graph<Hotel>, GraphError> {
-    let tools = toolbox()?;
-    let mut builder = Graph::<Hotel>::builder("hotel")
-        .route(START, |visit: &Hotel| match visit.stage {
-            Stage::Explore => Begin::Explore,
-            Stage::Present => Begin::Present,
-            Stage::Compare => Begin::Compare,
-            Stage::Booking => Begin::Booking,
-        })
-        .node(GOODBYE, goodbye)
-        .node(APOLOGY, apology);
-    for stage in Stage::ALL {
-        builder = add_stage(builder, stage, tools.expose(stage.offered())?);
-    }
-    Ok(builder.compile()?)
-}
-
-/// One stage: a cluster of an agent, its gate and its tools.
-fn add_stage(builder: Builder<Hotel>, stage: Stage, tools: ToolBox<Hotel>) -> Builder<Hotel> {
     let seat = Seat { history: Hotel::HISTORY, draft: Hotel::DRAFT, book: Hotel::BOOK };
-    let policy = GatePolicy::new().with_backoff(Backoff::Fixed(Duration::from_millis(200)));
-    let agent = AgentNode::new(stage.name(), seat)
+    let tools = toolbox()?;
+    let flow = Flow::new("hotel", seat, Hotel::CURSOR)
+        .policy(GatePolicy::new().with_backoff(Backoff::Fixed(Duration::from_millis(200))))
+        .stage(explore(&tools))
+        .stage(present(&tools))
+        .stage(compare(&tools))
+        .stage(booking(&tools))
+        .stage(flow::Stage::end(GOODBYE, farewell))
+        .tools(tools)
+        .with(|builder| builder.node(APOLOGY, apology));
+    Ok(flow.build()?)
+}
+
+fn explore(tools: &ToolBox<Hotel>) -> flow::Stage<Hotel> {
+    stage(Stage::Explore, tools, ["capture_criteria", "search"]).leads_to(["present"])
+}
+
+fn present(tools: &ToolBox<Hotel>) -> flow::Stage<Hotel> {
+    stage(
+        Stage::Present,
+        tools,
+        ["show_offers", "hotel_details", "compare_hotels", "check_availability", "choose_hotel", "change_criteria"],
+    )
+    .leads_to(["explore", "compare", "booking"])
+}
+
+fn compare(tools: &ToolBox<Hotel>) -> flow::Stage<Hotel> {
+    stage(
+        Stage::Compare,
+        tools,
+        ["compare_hotels", "hotel_details", "check_availability", "show_offers", "choose_hotel", "change_criteria"],
+    )
+    .leads_to(["explore", "present", "booking"])
+}
+
+fn booking(tools: &ToolBox<Hotel>) -> flow::Stage<Hotel> {
+    let offered = [
+        "confirm_booking",
+        "choose_hotel",
+        "hotel_details",
+        "compare_hotels",
+        "check_availability",
+        "show_offers",
+        "change_criteria",
+    ];
+    stage(Stage::Booking, tools, offered).leads_to(["explore", "present", "compare"]).on_exit(forget_choice)
+}
+
+/// What all stages have: the prompt with the facts, the checks, the two ways out.
+fn stage<const N: usize>(stage: Stage, tools: &ToolBox<Hotel>, offered: [&str; N]) -> flow::Stage<Hotel> {
+    flow::Stage::new(stage.name())
         .prompt(move |visit: &Hotel| visit.briefing().prompt(stage))
-        .tools(tools.clone())
-        .policy(&policy);
-    let gate = GateNode::new(stage.name(), seat, policy, validators(stage))
-        .calls(stage.tools())
-        .accepted(Accepted::Direct)
+        .tools(offered)
+        .tools(["close_conversation"])
+        .leads_to([GOODBYE])
+        .validators(validators(stage, tools))
         .escalate("blocked", APOLOGY)
-        .exhausted(APOLOGY);
-    let run = ToolsNode::new(stage.name(), seat, tools, stage.offered())
-        .then(stage.agent())
-        .targets(leads_to(stage).iter().map(|target| target.agent()))
-        .targets([GOODBYE])
-        .max_calls(4);
-    builder.cluster(stage.name(), stage.agent(), |cluster| {
-        cluster
-            .node(stage.agent(), agent)
-            .node(stage.gate(), gate)
-            .node(stage.tools(), run)
-            .edge(stage.agent(), stage.gate())
-    })
+        .exhausted(APOLOGY)
+        .run(|run| run.max_calls(MOST_CALLS))
 }
 
-/// The stages that the tools of a stage may lead to.
-const fn leads_to(stage: Stage) -> &'static [Stage] {
-    match stage {
-        Stage::Explore => &[Stage::Present],
-        Stage::Present => &[Stage::Explore, Stage::Compare, Stage::Booking],
-        Stage::Compare => &[Stage::Explore, Stage::Present, Stage::Booking],
-        Stage::Booking => &[Stage::Explore, Stage::Present, Stage::Compare],
-    }
+/// A proposal is for as long as its stage.
+async fn forget_choice() -> HotelUpdate {
+    Hotel::update().chosen(None)
 }
 
-/// Says goodbye and completes the thread: whatever comes later needs no model.
-async fn goodbye(visit: Snap<Hotel>) -> Command<Hotel, End> {
-    let text = match &visit.booking {
+/// The last words; whatever comes later needs no model.
+fn farewell(visit: &Hotel) -> String {
+    match &visit.booking {
         Some(booking) => booked(booking),
         None => "Goodbye, and have a good trip!".to_owned(),
-    };
-    Command::finish(&text).with(Hotel::update().history([Message::assistant(text)]))
+    }
 }
 
 fn booked(booking: &Booking) -> String {
@@ -134,6 +131,10 @@ fn booked(booking: &Booking) -> String {
         phrase::nights(stay.nights()),
     )
 }
+
+#[derive(Route)]
+#[route(direct)]
+enum Reply {}
 
 /// The answer when the model refused or no response was accepted.
 async fn apology() -> Command<Hotel, Reply> {

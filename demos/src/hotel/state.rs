@@ -7,6 +7,7 @@ use crate::hotel::criteria::{Criteria, RoomType};
 use crate::hotel::price::Cents;
 use crate::hotel::stage::Stage;
 use graph_engine::{Log, State};
+use graph_nodes::flow::Cursor;
 use graph_nodes::message::{Message, Role};
 use graph_nodes::stage::{Draft, GateBook};
 use jiff::civil::Date;
@@ -15,8 +16,6 @@ use serde::{Deserialize, Serialize};
 /// The state of a conversation.
 #[derive(State, Clone, Debug, Default)]
 pub struct Hotel {
-    /// Which stage the next turn begins in.
-    pub stage: Stage,
     /// The day of the turn, given with its input: nothing else asks a clock.
     pub today: Date,
     /// What the guest wants.
@@ -38,6 +37,8 @@ pub struct Hotel {
     pub draft: Option<Draft>,
     /// What the gates counted.
     pub book: GateBook,
+    /// Which stage the conversation is in.
+    pub cursor: Cursor,
 }
 
 /// A booking that was made.
@@ -63,6 +64,12 @@ impl Hotel {
     /// The input of a turn: what the guest says, on which day.
     pub fn said(text: &str, today: Date) -> HotelUpdate {
         Self::update().today(today).history([Message::user(text)])
+    }
+
+    /// Whether the conversation is in this stage.
+    #[must_use]
+    pub fn is_in(&self, stage: Stage) -> bool {
+        self.cursor.stage().is_some_and(|current| *current == stage.name())
     }
 
     /// What a model is told of the state.

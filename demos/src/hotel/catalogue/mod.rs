@@ -5,7 +5,10 @@ mod error;
 mod query;
 mod schema;
 mod seed;
+mod vacancy;
 
 pub use error::{CatalogueError, CompareError};
 pub use query::{Comparison, ComparisonRow, Hotel, Offer, Resolved, choose, resolve};
 pub use schema::{Catalogue, SCHEMA_VERSION};
+pub use seed::catalogue_names;
+pub use vacancy::Vacancy;

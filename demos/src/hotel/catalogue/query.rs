@@ -1,11 +1,13 @@
 //! The questions asked of the catalogue: search, look up by name, compare.
 
+use super::vacancy::full_night;
 use super::{Catalogue, CatalogueError, CompareError};
 use crate::hotel::calendar::Stay;
 use crate::hotel::criteria::{Amenity, City, Criteria, Feature, RoomType};
 use crate::hotel::price::{Cents, Quote, quote};
-use rusqlite::{OptionalExtension as _, Row, params};
+use rusqlite::{Row, params};
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 
 /// A hotel of the catalogue.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -92,7 +94,7 @@ impl Catalogue {
 
     /// The hotels that answer the criteria, cheapest stay first, then by name.
     ///
-    /// A hotel must have all amenities, one of the room types (any if none is
+    /// A hotel must have all amenities, no night on which it is booked out, one of the room types (any if none is
     /// named) that takes the guests (one if not said), and every night within
     /// the budget; the cheapest such room is the offer. Without a city or a
     /// stay nothing can be priced, so the answer is empty.
@@ -122,20 +124,19 @@ impl Catalogue {
     ///
     /// [`CatalogueError`] if the database cannot be read.
     pub fn by_name(&self, name: &str) -> Result<Option<Hotel>, CatalogueError> {
+        Ok(self.by_names(&[name.to_owned()])?.pop().flatten())
+    }
+
+    /// The hotels with these names, each in the place of its name: one request
+    /// for all. Names are looked up as by [`Catalogue::by_name`].
+    ///
+    /// # Errors
+    ///
+    /// [`CatalogueError`] if the database cannot be read.
+    pub fn by_names(&self, names: &[String]) -> Result<Vec<Option<Hotel>>, CatalogueError> {
         // Compared in Rust, because SQLite folds ASCII letters only.
-        let wanted = fold(name);
-        let stored: Option<String> = self
-            .db
-            .prepare_cached("select name from hotel")?
-            .query_map([], |row| row.get::<_, String>(0))?
-            .find(|stored| stored.as_ref().map_or(true, |stored| fold(stored) == wanted))
-            .transpose()?;
-        let Some(stored) = stored else {
-            return Ok(None);
-        };
-        let mut statement = self.db.prepare_cached(&format!("{COLUMNS} where h.name = ?1"))?;
-        let hotel = statement.query_row([stored], |row| Ok(read(row))).optional()?.transpose()?;
-        Ok(hotel)
+        let all: HashMap<String, Hotel> = self.hotels()?.into_iter().map(|hotel| (fold(&hotel.name), hotel)).collect();
+        Ok(names.iter().map(|name| all.get(&fold(name)).cloned()).collect())
     }
 
     /// Puts hotels side by side. Names are looked up as by
@@ -152,9 +153,26 @@ impl Catalogue {
         by: Option<Feature>,
         criteria: &Criteria,
     ) -> Result<Comparison, CompareError> {
-        let mut comparison = Comparison { by, rows: Vec::new(), unknown: Vec::new() };
-        for name in names.iter().map(|name| name.trim()) {
-            match self.by_name(name)? {
+        let found = self.by_names(names)?;
+        Comparison::of(names.iter().map(String::as_str).zip(found), by, criteria)
+    }
+}
+
+impl Comparison {
+    /// Puts hotels side by side that were looked up already, each beside the name
+    /// that it was looked up by: see [`Catalogue::compare`].
+    ///
+    /// # Errors
+    ///
+    /// [`CompareError::NoHotels`] without a name.
+    pub fn of<'a>(
+        found: impl IntoIterator<Item = (&'a str, Option<Hotel>)>,
+        by: Option<Feature>,
+        criteria: &Criteria,
+    ) -> Result<Self, CompareError> {
+        let mut comparison = Self { by, rows: Vec::new(), unknown: Vec::new() };
+        for (name, hotel) in found.into_iter().map(|(name, hotel)| (name.trim(), hotel)) {
+            match hotel {
                 Some(hotel) => {
                     let offer = criteria.stay.and_then(|stay| cheapest(&hotel, &stay, criteria));
                     let row = ComparisonRow { hotel, offer };
@@ -209,7 +227,10 @@ fn has_all(hotel: &Hotel, wanted: &[Amenity]) -> bool {
     wanted.iter().all(|amenity| hotel.amenities.contains(amenity))
 }
 
-fn cheapest(hotel: &Hotel, stay: &Stay, criteria: &Criteria) -> Option<(RoomType, Quote)> {
+pub(super) fn cheapest(hotel: &Hotel, stay: &Stay, criteria: &Criteria) -> Option<(RoomType, Quote)> {
+    if full_night(hotel, stay).is_some() {
+        return None;
+    }
     let guests = criteria.guests.unwrap_or(1);
     hotel
         .rooms

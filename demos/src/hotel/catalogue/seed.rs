@@ -6,6 +6,12 @@ use rusqlite::{Connection, params};
 
 const LIST: &str = include_str!("hotels.txt");
 
+/// The name of every hotel of the list, in its order.
+pub fn catalogue_names() -> impl Iterator<Item = &'static str> {
+    let lines = LIST.lines().filter(|line| !line.starts_with('#'));
+    lines.filter_map(|line| line.split_once('|')).map(|(name, _)| name)
+}
+
 /// Writes the whole list into the empty tables.
 pub(super) fn fill(db: &Connection) -> Result<(), CatalogueError> {
     for (index, line) in LIST.lines().enumerate() {

@@ -16,7 +16,12 @@ impl Answer {
     }
 
     pub(super) fn call(tool: &'static str, arguments: impl Serialize) -> Self {
+        Self::Call(vec![Self::one(tool, arguments)])
+    }
+
+    /// One of several calls.
+    pub(super) fn one(tool: &'static str, arguments: impl Serialize) -> (&'static str, Value) {
         // The arguments are structs of words and numbers, which are always JSON.
-        Self::Call(vec![(tool, serde_json::to_value(arguments).unwrap_or_default())])
+        (tool, serde_json::to_value(arguments).unwrap_or_default())
     }
 }

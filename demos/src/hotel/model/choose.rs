@@ -2,16 +2,24 @@
 
 use super::answer::Answer;
 use super::explore::{CHEAPER, criteria_args, help, impossible_day, money_problem, starts_over, wants_cheaper};
+use super::questions::{About, Free};
 use super::view::View;
+use crate::hotel::calendar::add_days;
+use crate::hotel::facts::PAGE;
 use crate::hotel::phrase;
 use crate::hotel::stage::Stage;
-use crate::hotel::tools::args::{ChooseArgs, CompareArgs, ConfirmArgs, CriteriaArgs, NoArgs, ShowArgs};
+use crate::hotel::tools::args::{
+    AvailabilityArgs, ChooseArgs, CompareArgs, ConfirmArgs, CriteriaArgs, NoArgs, ShowArgs,
+};
 use crate::hotel::understand::{HotelRef, Intent, Understood};
 
 pub(super) fn answer(view: &View<'_>, understood: &Understood) -> Answer {
     let slots = &understood.slots;
+    if let Some(free) = view.free(understood) {
+        return availability(view, understood, free);
+    }
     if !slots.has_criteria()
-        && let Some(about) = view.details()
+        && let Some(about) = view.details(understood)
     {
         return details(view, about);
     }
@@ -79,21 +87,63 @@ fn ask(view: &View<'_>) -> String {
     }
 }
 
-fn details(view: &View<'_>, about: Option<HotelRef>) -> Answer {
+fn details(view: &View<'_>, about: About) -> Answer {
     let briefing = &view.briefing;
-    let listed = if view.stage == Stage::Compare { &briefing.compared } else { &briefing.offers };
-    let spoken_of = briefing.chosen.as_ref().or(listed.first().filter(|_| listed.len() == 1));
-    let hotel = match (about, spoken_of) {
-        // Words that are no offer, such as `per night`, name nothing.
-        (Some(HotelRef::Name(name)), Some(hotel)) if !briefing.offers.contains(&name) => hotel.clone(),
-        (Some(named), _) => match names(&[named], listed).map(|mut names| names.pop()) {
-            Ok(hotel) => hotel.unwrap_or_default(),
-            Err(place) => return no_such_place(view, place),
-        },
-        (None, Some(hotel)) => hotel.clone(),
-        (None, None) => return Answer::say("About which hotel? Say its name or its place in the list."),
+    let spoken_of = spoken_of(view);
+    // Words that are no offer, such as `per night`, name nothing.
+    let is_noise = |hotel: &HotelRef| {
+        spoken_of.is_some() && matches!(hotel, HotelRef::Name(name) if !briefing.offers.contains(name))
     };
-    Answer::call("hotel_details", ChooseArgs { hotel })
+    let named: Vec<HotelRef> = about.hotels.into_iter().filter(|hotel| !is_noise(hotel)).collect();
+    let hotels = match (names(&named, listed(view)), spoken_of) {
+        (Err(place), _) => return no_such_place(view, place),
+        (Ok(hotels), Some(hotel)) if hotels.is_empty() => vec![hotel.clone()],
+        // As many as a page of the list has.
+        (Ok(hotels), None) if hotels.is_empty() && about.all => listed(view).iter().take(PAGE).cloned().collect(),
+        (Ok(hotels), None) if hotels.is_empty() => {
+            return Answer::say("About which hotel? Say its name or its place in the list.");
+        }
+        (Ok(hotels), _) => hotels,
+    };
+    let mut calls = Vec::new();
+    for hotel in hotels.iter().cloned() {
+        calls.push(Answer::one("hotel_details", ChooseArgs { hotel }));
+    }
+    if about.compared && hotels.len() > 1 {
+        calls.push(Answer::one("compare_hotels", CompareArgs { hotels, by: None }));
+    }
+    Answer::Call(calls)
+}
+
+fn availability(view: &View<'_>, understood: &Understood, free: Free) -> Answer {
+    if free.other_days {
+        return Answer::say("On which days?");
+    }
+    let hotels = match names(&free.hotels, listed(view)) {
+        Err(place) => return no_such_place(view, place),
+        Ok(hotels) if !hotels.is_empty() => hotels,
+        Ok(_) if free.all => listed(view).to_vec(),
+        Ok(_) => match spoken_of(view) {
+            Some(hotel) => vec![hotel.clone()],
+            None => return Answer::say("Which hotel? Say its name or its place in the list."),
+        },
+    };
+    let slots = &understood.slots;
+    let check_in = slots.check_in.map(|day| day.to_string()).or_else(|| impossible_day(understood));
+    let by_nights = slots.check_in.zip(slots.nights).map(|(day, nights)| add_days(day, nights));
+    let check_out = slots.check_out.or(by_nights).map(|day| day.to_string());
+    Answer::call("check_availability", AvailabilityArgs { hotels, check_in, check_out })
+}
+
+/// The list that places are counted in.
+fn listed<'a>(view: &'a View<'_>) -> &'a [String] {
+    if view.stage == Stage::Compare { &view.briefing.compared } else { &view.briefing.offers }
+}
+
+/// The proposed hotel, or the only one there is.
+fn spoken_of<'a>(view: &'a View<'_>) -> Option<&'a String> {
+    let only = listed(view).first().filter(|_| listed(view).len() == 1);
+    view.briefing.chosen.as_ref().or(only)
 }
 
 fn compare(view: &View<'_>, understood: &Understood) -> Answer {
@@ -113,8 +163,7 @@ fn compare(view: &View<'_>, understood: &Understood) -> Answer {
 }
 
 fn book(view: &View<'_>, understood: &Understood) -> Answer {
-    let briefing = &view.briefing;
-    let listed = if view.stage == Stage::Compare { &briefing.compared } else { &briefing.offers };
+    let (briefing, listed) = (&view.briefing, listed(view));
     let refs = &understood.slots.hotels;
     let hotel = match (refs.first(), &briefing.chosen) {
         (Some(named), _) => match names(std::slice::from_ref(named), listed) {

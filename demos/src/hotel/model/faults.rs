@@ -26,9 +26,11 @@ enum Fault {
     Truncated,
     Disconnected,
     Refusal,
+    InventedHotel,
+    OutsideSeason,
 }
 
-const ORDER: [Fault; 8] = [
+const ORDER: [Fault; 10] = [
     Fault::BrokenArguments,
     Fault::UnknownTool,
     Fault::Empty,
@@ -37,6 +39,8 @@ const ORDER: [Fault; 8] = [
     Fault::Truncated,
     Fault::Disconnected,
     Fault::Refusal,
+    Fault::InventedHotel,
+    Fault::OutsideSeason,
 ];
 
 impl<M> Faulty<M> {
@@ -88,6 +92,7 @@ fn faulty(fault: Fault, request: &Request) -> Vec<Result<Chunk, ModelError>> {
     let number: usize = request.messages.iter().map(|message| message.calls().len()).sum();
     let id = |offset: usize| format!("call_{}", number + offset);
     let offered = |at: usize| request.tools.get(at).map_or("search", |tool| tool.name.as_str());
+    let explores = offered(0) == "capture_criteria";
     let (mut chunks, reason) = match fault {
         Fault::BrokenArguments => {
             (fragments::call(0, &id(1), offered(0), r#"{"city": "Lisbon", "guests": tw"#), FinishReason::ToolCalls)
@@ -95,9 +100,19 @@ fn faulty(fault: Fault, request: &Request) -> Vec<Result<Chunk, ModelError>> {
         Fault::UnknownTool => (fragments::call(0, &id(1), "teleport", r#"{"to":"Mars"}"#), FinishReason::ToolCalls),
         Fault::Empty => (Vec::new(), FinishReason::Stop),
         Fault::TwoCalls | Fault::OtherStage => {
-            let elsewhere = if offered(0) == "capture_criteria" { "confirm_booking" } else { "capture_criteria" };
-            let arguments = if offered(0) == "capture_criteria" { r#"{"hotel":"","confirmed":true}"# } else { "{}" };
+            let elsewhere = if explores { "confirm_booking" } else { "capture_criteria" };
+            let arguments = if explores { r#"{"hotel":"","confirmed":true}"# } else { "{}" };
             (fragments::call(0, &id(1), elsewhere, arguments), FinishReason::ToolCalls)
+        }
+        // In the first stage a hotel of another city, in the others one that there is not.
+        Fault::InventedHotel if explores => (fragments::words("The Waltz Garden would be lovely."), FinishReason::Stop),
+        Fault::InventedHotel => {
+            (fragments::call(0, &id(1), "choose_hotel", r#"{"hotel":"Grand Mirage"}"#), FinishReason::ToolCalls)
+        }
+        Fault::OutsideSeason => {
+            let tool = if explores { "capture_criteria" } else { "change_criteria" };
+            let days = r#"{"check_in":"2019-07-03","check_out":"2019-07-06"}"#;
+            (fragments::call(0, &id(1), tool, days), FinishReason::ToolCalls)
         }
         Fault::Truncated => (fragments::words("I have found some hotels that you will"), FinishReason::Length),
         Fault::Disconnected => {

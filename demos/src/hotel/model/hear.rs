@@ -1,7 +1,7 @@
 //! From what is known to the next answer.
 
 use super::answer::Answer;
-use super::view::View;
+use super::view::{Round, View};
 use super::{choose, explore, report};
 use crate::hotel::phrase;
 use crate::hotel::stage::Stage;
@@ -13,14 +13,7 @@ pub(super) fn answer(view: &View<'_>) -> Answer {
     let good = view.rounds.iter().rposition(|round| round.answers.iter().any(|answer| is_ok(answer)));
     let next = match good.map(|at| &view.rounds[at]) {
         None => sentence(view),
-        // Of several answers the last one that the model can read counts.
-        Some(round) => {
-            let good = || round.answers.iter().rev().filter(|answer| is_ok(answer));
-            let read = good().find_map(|answer| report::answer(view, answer));
-            // What is no data is a sentence for the guest.
-            read.or_else(|| good().map(|answer| Answer::Say(phrase::plain(&answer.text()))).next())
-                .unwrap_or_else(|| sentence(view))
-        }
+        Some(round) => answered(view, round),
     };
     // What failed is not tried again: the guest is told instead.
     let failed = &view.rounds[good.map_or(0, |at| at + 1)..];
@@ -29,6 +22,23 @@ pub(super) fn answer(view: &View<'_>) -> Answer {
         (Some(why), _) => Answer::Say(phrase::plain(&why)),
         (None, 0..=2) => next,
         (None, _) => Answer::say("Sorry, that did not work. Please say it in other words."),
+    }
+}
+
+/// What a round of calls came to: the details that were wanted, then the last
+/// other answer that the model can read.
+fn answered(view: &View<'_>, round: &Round<'_>) -> Answer {
+    let good = || round.answers.iter().filter(|answer| is_ok(answer));
+    let details: Vec<String> = good().filter(|answer| report::is_details(answer)).map(|answer| answer.text()).collect();
+    let others = || good().rev().filter(|answer| !report::is_details(answer));
+    let read = others().find_map(|answer| report::answer(view, answer));
+    // What is no data is a sentence for the guest.
+    let other = read.or_else(|| others().map(|answer| Answer::Say(phrase::plain(&answer.text()))).next());
+    match (report::details(view, &details), other) {
+        (Some(told), Some(Answer::Say(text))) => Answer::Say(format!("{told}\n\n{text}")),
+        (Some(told), None) => Answer::Say(told),
+        (_, Some(other)) => other,
+        (None, None) => sentence(view),
     }
 }
 

@@ -11,7 +11,9 @@ mod explore;
 mod faults;
 mod fragments;
 mod hear;
+mod questions;
 mod report;
+mod vacancies;
 mod view;
 
 pub use faults::Faulty;

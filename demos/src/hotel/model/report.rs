@@ -3,9 +3,11 @@
 use super::answer::Answer;
 use super::choose;
 use super::explore::money_problem;
+use super::vacancies;
 use super::view::View;
 use crate::hotel::facts::{Captured, Compared, NothingFound, Offered, Proposal};
 use crate::hotel::phrase;
+use crate::hotel::stage::Stage;
 use crate::hotel::tools::args::NoArgs;
 use graph_nodes::message::Message;
 use serde::de::DeserializeOwned;
@@ -25,9 +27,25 @@ pub(super) fn answer(view: &View<'_>, message: &Message) -> Option<Answer> {
             format!("{}Which one shall I book, or would you like to see the list again?", compared.table)
         }
         "choose_hotel" => propose(&read(&text)?),
+        "check_availability" => vacancies::say(view, &read(&text)?),
         _ => return None,
     };
     Some(Answer::Say(said))
+}
+
+/// Whether a message is the details of a hotel, which are a text for the guest.
+pub(super) fn is_details(message: &Message) -> bool {
+    message.tool_name() == Some("hotel_details") && !message.text().is_empty()
+}
+
+/// The details of one or several hotels; none if there are none.
+pub(super) fn details(view: &View<'_>, details: &[String]) -> Option<String> {
+    let mut told = details.join("\n\n");
+    // A yes that follows must not be taken for another hotel.
+    if let (Stage::Booking, Some(chosen)) = (view.stage, &view.briefing.chosen) {
+        told.push_str(&format!("\nShall I book {chosen}?"));
+    }
+    (!details.is_empty()).then_some(told)
 }
 
 fn read<T: DeserializeOwned>(text: &str) -> Option<T> {

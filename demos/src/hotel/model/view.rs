@@ -72,23 +72,6 @@ impl<'a> View<'a> {
         understood
     }
 
-    /// The hotel that a question for details is about: by name, by place, or the
-    /// one that is spoken of; `None` if the sentence is no such question.
-    pub(super) fn details(&self) -> Option<Option<HotelRef>> {
-        const QUESTIONS: &[&str] =
-            &["more about", "tell me about", "details", "describe", "what is it like", "how much", "per night?"];
-        let said = self.said.to_lowercase();
-        if !QUESTIONS.iter().any(|question| said.contains(question)) {
-            return None;
-        }
-        let about = ["about ", "of ", "describe ", "is ", "for "].iter().find_map(|word| said.split_once(word));
-        let rest = about.map_or(said.as_str(), |(_, rest)| rest);
-        let context = Context { known_hotels: self.briefing.offers.clone(), asked: None };
-        // As a thing to book, a name or place is recognised best.
-        let named = understand_with(&format!("book {rest}"), self.briefing.today, &context).slots.hotels;
-        Some(named.into_iter().next())
-    }
-
     fn asked(&self) -> Option<Asked> {
         let ends = |question: &str| self.asked.to_lowercase().trim_end().ends_with(question);
         if ends("how many people are coming?") {

@@ -1,7 +1,7 @@
 //! One conversation: a line in, an answer out.
 
 use super::style::Style;
-use super::trace;
+use super::{ledger, trace};
 use crate::hotel::catalogue::Catalogue;
 use crate::hotel::clean::{clean, clean_line};
 use crate::hotel::graph::{GraphError, graph};
@@ -11,7 +11,8 @@ use crate::hotel::tools::Desk;
 use crate::hotel::understand::{Intent, understand};
 use futures_util::StreamExt as _;
 use graph_engine::{
-    EventKind, EventStream, MemoryStore, Mode, RunError, Runner, Status, StreamOptions, Thread, ThreadState, TurnError,
+    EventKind, EventStream, MemoryStore, Mode, Name, RunError, Runner, Status, StreamOptions, Thread, ThreadState,
+    TurnError,
 };
 use graph_nodes::model::ChatModel;
 use graph_nodes::stage::StageEvent;
@@ -49,6 +50,7 @@ pub enum Next {
 #[derive(Debug)]
 pub struct Chat {
     runner: Runner<Hotel>,
+    desk: Arc<Desk>,
     thread: Thread<Hotel>,
     /// Counts the conversations.
     number: u32,
@@ -77,13 +79,11 @@ impl Chat {
     /// As [`Chat::new`].
     pub fn with_model(setup: Setup, model: Arc<dyn ChatModel>) -> Result<Self, GraphError> {
         let Setup { catalogue, faults, trace, style } = setup;
-        let runner = graph()?
-            .runner()
-            .store(MemoryStore::new())
-            .provide(Desk::new(catalogue))
-            .provide_arc::<dyn ChatModel>(model);
+        let desk = Arc::new(Desk::new(catalogue));
+        let runner =
+            graph()?.runner().store(MemoryStore::new()).provide_arc(desk.clone()).provide_arc::<dyn ChatModel>(model);
         let thread = runner.thread("guest-1");
-        Ok(Self { runner, thread, number: 1, completed: false, faults, trace, style })
+        Ok(Self { runner, desk, thread, number: 1, completed: false, faults, trace, style })
     }
 
     /// Takes one line of the guest and writes the answer. When `stop` is ready
@@ -121,8 +121,10 @@ impl Chat {
         let modes =
             if self.trace { vec![Mode::Tokens, Mode::Custom, Mode::Nodes] } else { vec![Mode::Tokens, Mode::Custom] };
         let turn = self.thread.run(Hotel::said(line, today)).cancel_on(stop);
+        let questions = self.desk.questions();
         let mut events = turn.stream_with(StreamOptions::default().modes(modes));
         let said = self.follow(&mut events, out).await?;
+        self.tell_questions(self.desk.questions() - questions, out)?;
         match events.end().await {
             Ok(end) => {
                 for reply in end.replies.iter().map(|reply| text(&reply.value)) {
@@ -146,16 +148,22 @@ impl Chat {
         Ok(Next::GoOn)
     }
 
-    /// Writes what the gates counted.
+    /// Writes every attempt and what the gates counted.
     ///
     /// # Errors
     ///
     /// If it cannot be written.
     pub async fn ledger(&self, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
         match self.thread.state().await {
-            Ok(found) => write!(out, "\nWhat the gates counted:\n{}", found.state.book.to_table()),
+            Ok(found) => write!(out, "\n{}", ledger::tables(&found.state.book)),
             Err(error) => writeln!(out, "error: {}", clean_line(&error.to_string())),
         }
+    }
+
+    /// The id of the current conversation's thread.
+    #[must_use]
+    pub fn thread_id(&self) -> &Name {
+        self.thread.id()
     }
 
     /// Where every conversation of the chat stands, in order.
@@ -199,6 +207,15 @@ impl Chat {
             }
         }
         Ok(said)
+    }
+
+    /// Writes how often the catalogue was asked in a turn.
+    fn tell_questions(&self, count: usize, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+        if !self.trace || count == 0 {
+            return Ok(());
+        }
+        let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
+        writeln!(out, "{}", self.style.dim(format!("    the catalogue was asked {times}")))
     }
 
     async fn ended(&mut self, status: Status, booked: bool, out: &mut (impl Write + ?Sized)) -> io::Result<Next> {

@@ -4,6 +4,7 @@
 mod chat;
 mod input;
 mod interrupt;
+mod ledger;
 mod options;
 mod program;
 mod style;

@@ -79,6 +79,20 @@ pub struct CompareArgs {
     pub by: Option<Feature>,
 }
 
+/// Which hotels may have a room, and when.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct AvailabilityArgs {
+    /// Their names; none for all offers.
+    pub hotels: Vec<String>,
+    /// The day of arrival, YYYY-MM-DD; as in the search if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub check_in: Option<String>,
+    /// The day of departure, YYYY-MM-DD; after as many nights as in the search if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub check_out: Option<String>,
+}
+
 /// Which hotel the guest wants.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

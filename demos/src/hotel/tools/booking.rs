@@ -18,7 +18,7 @@ pub(super) fn choose_hotel() -> FnTool<Hotel> {
         };
         let proposal = propose(state, offer)?;
         let update = Hotel::update().chosen(offer.hotel.name.clone());
-        if state.stage == Stage::Booking {
+        if state.is_in(Stage::Booking) {
             return Ok(ToolReply::json(proposal).update(update));
         }
         Ok(enter(Stage::Booking, proposal, update))

@@ -1,33 +1,36 @@
 //! More about one hotel.
 
 use super::args::ChooseArgs;
-use super::stay;
-use crate::hotel::catalogue::{Offer, choose};
+use super::{Desk, stay};
+use crate::hotel::catalogue::{self, Offer, choose};
 use crate::hotel::phrase;
-use crate::hotel::stage::Stage;
 use crate::hotel::state::Hotel;
 use crate::hotel::table::distance;
 use graph_nodes::tool::{FnTool, ToolReply, tool};
 
+/// Several calls of one response run together, so that their records are one
+/// question to the catalogue.
 pub(super) fn hotel_details() -> FnTool<Hotel> {
-    let about = "Tells the guest everything about one of the offers: place, rooms, amenities, price of a night.";
+    let about = "Everything about one of the offers: place, rooms, amenities, price of a night.";
     tool::<Hotel, ChooseArgs>("hotel_details", about, |args: ChooseArgs, call| async move {
-        let state = call.state();
-        let offer = match choose(&args.hotel, &state.offers) {
+        let offer = match choose(&args.hotel, &call.state().offers) {
             Ok(offer) => offer,
             Err(not_offered) => return Ok(stay(not_offered)),
         };
-        let mut told = describe(offer);
-        // A yes that follows must not be taken for another hotel.
-        if let (Stage::Booking, Some(chosen)) = (state.stage, &state.chosen) {
-            told.push_str(&format!("\nShall I book {chosen}?"));
+        let desk = call.resource::<Desk>()?;
+        match desk.record(call.ctx().thread(), &offer.hotel.name).await? {
+            Some(hotel) => Ok(ToolReply::text(describe(&hotel, offer))),
+            None => Ok(stay(format!("`{}` is not in the catalogue any more, search again", offer.hotel.name))),
         }
-        Ok(ToolReply::text("The guest was told.").direct(told))
     })
+    .needs::<Desk>()
+    .concurrent()
+    .read_only()
 }
 
-fn describe(offer: &Offer) -> String {
-    let Offer { hotel, room, quote } = offer;
+/// A hotel's record, and what it costs as offered.
+pub(super) fn describe(hotel: &catalogue::Hotel, offer: &Offer) -> String {
+    let Offer { room, quote, .. } = offer;
     let (lowest, highest) = (quote.lowest(), quote.highest());
     let price = if lowest == highest { lowest.to_string() } else { format!("{lowest} to {highest}") };
     format!(

@@ -1,8 +1,10 @@
-//! The tools of the concierge: what they do to the state, and which stage may
-//! call them.
+//! The tools of the concierge: what they do to the state, and to which stage they
+//! lead.
 
 pub mod args;
+mod availability;
 mod booking;
+mod both;
 mod comparison;
 mod desk;
 mod details;
@@ -17,13 +19,14 @@ use crate::hotel::tools::args::NoArgs;
 use graph_nodes::tool::{FnTool, ToolBox, ToolBoxError, ToolReply, tool};
 use serde::Serialize;
 
-/// The name of the vertex that ends a conversation.
+/// The name of the stage that ends a conversation.
 pub const GOODBYE: &str = "goodbye";
 
 /// All tools of the graph.
 ///
 /// # Errors
-/// If two of them have the same name, or a schema cannot be used.
+/// If two of them have the same name, a schema cannot be used, or a group names
+/// a tool that there is not.
 pub fn toolbox() -> Result<ToolBox<Hotel>, ToolBoxError> {
     ToolBox::builder()
         .tool(wishes::capture_criteria())
@@ -31,10 +34,12 @@ pub fn toolbox() -> Result<ToolBox<Hotel>, ToolBoxError> {
         .tool(offers::search())
         .tool(offers::show_offers())
         .tool(details::hotel_details())
+        .tool(availability::check_availability())
         .tool(comparison::compare_hotels())
         .tool(booking::choose_hotel())
         .tool(booking::confirm_booking())
         .tool(close_conversation())
+        .group(both::BOTH, both::details_and_comparison())
         .build()
 }
 
@@ -44,9 +49,9 @@ fn close_conversation() -> FnTool<Hotel> {
     })
 }
 
-/// Moves on to another stage: the only place where the stage is written.
+/// Moves on to another stage.
 fn enter(stage: Stage, report: impl Serialize, update: HotelUpdate) -> ToolReply<Hotel> {
-    ToolReply::json(report).update(update.stage(stage)).go(stage.agent())
+    ToolReply::json(report).update(update).go(stage.name())
 }
 
 /// Stays in the stage and tells its model why.

@@ -47,10 +47,10 @@ pub(super) fn show_offers() -> FnTool<Hotel> {
         }
         let page = Offered::page(&state.offers, from, &state.criteria);
         let update = Hotel::update().shown(from - 1 + page.offers.len());
-        if state.stage == Stage::Present {
+        if state.is_in(Stage::Present) {
             return Ok(ToolReply::json(&page).update(update).direct(phrase::offers(&page)));
         }
-        Ok(enter(Stage::Present, page, update.chosen(None)))
+        Ok(enter(Stage::Present, page, update))
     })
 }
 
