@@ -2,10 +2,10 @@
 
 use crate::orders::shop::Tracking;
 use crate::orders::tools::toolbox;
-use graph_engine::{Graph, Log, START, State};
-use graph_nodes::gate::{GatePolicy, Validators};
+use graph_engine::{Graph, Log, State};
+use graph_nodes::flow::{Cursor, Flow, Stage};
 use graph_nodes::message::Message;
-use graph_nodes::stage::{AgentNode, Draft, GateBook, GateNode, Seat, ToolsNode};
+use graph_nodes::stage::{Draft, GateBook, Seat};
 
 /// The state of a conversation.
 #[derive(State, Clone, Debug, Default)]
@@ -17,6 +17,8 @@ pub struct Support {
     pub draft: Option<Draft>,
     /// What the gate counted.
     pub book: GateBook,
+    /// Where the conversation stands.
+    pub cursor: Cursor,
 }
 
 /// Which fields the stage uses.
@@ -37,19 +39,8 @@ pub fn seat() -> Seat<Support> {
 /// If the description is not consistent, which a test rules out.
 pub fn graph(tracking: &Tracking) -> anyhow::Result<Graph<Support>> {
     let tools = toolbox(tracking)?;
-    let names = tools.names().into_iter().map(str::to_owned).collect::<Vec<_>>();
-    let policy = GatePolicy::new();
-    let agent = AgentNode::new("support", seat())
+    let support = Stage::new("support")
         .prompt(|_| "You answer questions about orders. Look up all orders of a question in one call.".to_owned())
-        .tools(tools.clone())
-        .policy(&policy);
-    let gate = GateNode::new("support", seat(), policy, Validators::new()).calls("tools");
-    let run = ToolsNode::new("support", seat(), tools, names).then("agent");
-    let graph = Graph::<Support>::builder("orders")
-        .cluster("support", "agent", |stage| {
-            stage.node("agent", agent).node("gate", gate).node("tools", run).edge("agent", "gate")
-        })
-        .edge(START, "agent")
-        .compile()?;
-    Ok(graph)
+        .tools(tools.names());
+    Ok(Flow::new("orders", seat(), Support::CURSOR).tools(tools.clone()).stage(support).build()?)
 }

@@ -1,10 +1,10 @@
 //! The state of a conversation, and the graph: one stage with its agent, its gate and its tool.
 
 use crate::weather::tools::weather;
-use graph_engine::{Graph, Log, START, State};
-use graph_nodes::gate::{GatePolicy, Validators};
+use graph_engine::{Graph, Log, State};
+use graph_nodes::flow::{Cursor, Flow, Stage};
 use graph_nodes::message::Message;
-use graph_nodes::stage::{AgentNode, Draft, GateBook, GateNode, Seat, ToolsNode};
+use graph_nodes::stage::{Draft, GateBook, Seat};
 use graph_nodes::tool::ToolBox;
 
 /// The state of a conversation.
@@ -17,6 +17,8 @@ pub struct Talk {
     pub draft: Option<Draft>,
     /// What the gate counted.
     pub book: GateBook,
+    /// Where the conversation stands.
+    pub cursor: Cursor,
 }
 
 /// Which fields the stage uses.
@@ -36,19 +38,9 @@ pub fn seat() -> Seat<Talk> {
 /// # Errors
 /// If the description is not consistent, which a test rules out.
 pub fn graph() -> anyhow::Result<Graph<Talk>> {
-    let tools = ToolBox::builder().tool(weather()).build()?;
-    let policy = GatePolicy::new();
-    let agent = AgentNode::new("forecast", seat())
+    let forecast = Stage::new("forecast")
         .prompt(|_| "You tell the weather. Call the tool once for every city.".to_owned())
-        .tools(tools.clone())
-        .policy(&policy);
-    let gate = GateNode::new("forecast", seat(), policy, Validators::new()).calls("tools");
-    let run = ToolsNode::new("forecast", seat(), tools, ["weather"]).then("agent");
-    let graph = Graph::<Talk>::builder("weather")
-        .cluster("forecast", "agent", |stage| {
-            stage.node("agent", agent).node("gate", gate).node("tools", run).edge("agent", "gate")
-        })
-        .edge(START, "agent")
-        .compile()?;
-    Ok(graph)
+        .tools(["weather"]);
+    let tools = ToolBox::builder().tool(weather()).build()?;
+    Ok(Flow::new("weather", seat(), Talk::CURSOR).tools(tools).stage(forecast).build()?)
 }

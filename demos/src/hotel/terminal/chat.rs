@@ -1,7 +1,7 @@
 //! One conversation: a line in, an answer out.
 
 use super::style::Style;
-use super::{ledger, trace};
+use super::trace;
 use crate::hotel::catalogue::Catalogue;
 use crate::hotel::clean::{clean, clean_line};
 use crate::hotel::graph::{GraphError, graph};
@@ -155,7 +155,11 @@ impl Chat {
     /// If it cannot be written.
     pub async fn ledger(&self, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
         match self.thread.state().await {
-            Ok(found) => write!(out, "\n{}", ledger::tables(&found.state.book)),
+            Ok(found) => {
+                let book = &found.state.book;
+                let (attempts, stages) = (book.to_attempts_table(), book.to_table());
+                write!(out, "\nEvery attempt:\n{attempts}\nWhat the gates counted:\n{stages}")
+            }
             Err(error) => writeln!(out, "error: {}", clean_line(&error.to_string())),
         }
     }

@@ -4,7 +4,6 @@
 mod chat;
 mod input;
 mod interrupt;
-mod ledger;
 mod options;
 mod program;
 mod style;
