@@ -206,7 +206,8 @@ fn s22_empty_arguments_are_an_empty_object() {
 
 #[test]
 fn s49_ten_thousand_open_calls_are_kept_apart() {
-    let styles: [(fn(u32) -> CallDelta, usize); 4] = [
+    type Style = fn(u32) -> CallDelta;
+    let styles: [(Style, usize); 4] = [
         (|n| CallDelta::new().name(format!("f{n}")).text("{"), 10_000),
         (|n| CallDelta::new().id(format!("c{n}")).name("f").text("{"), 10_000),
         (|n| CallDelta::new().at(n).text("{"), 10_000),

@@ -66,14 +66,16 @@ pub(crate) fn laws() {
     }
 }
 
+type Style = fn(u32) -> CallDelta;
+
 /// How calls that are open at once are told apart.
-const STYLES: [(&str, fn(u32) -> CallDelta); 3] = [
+const STYLES: [(&str, Style); 3] = [
     ("name", |n| CallDelta::new().name(format!("f{n}")).text("{")),
     ("id", |n| CallDelta::new().id(format!("c{n}")).name("f").text("{")),
     ("index", |n| CallDelta::new().at(n).text("{")),
 ];
 
-fn opened(count: u32, runs: u64, delta: fn(u32) -> CallDelta) -> Timed<'static> {
+fn opened(count: u32, runs: u64, delta: Style) -> Timed<'static> {
     times(runs, move || {
         let mut assembler = Assembler::new();
         for n in (0..count).chain(0..count) {
