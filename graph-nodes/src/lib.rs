@@ -1,18 +1,20 @@
 //! Building blocks for agents on graph-engine: messages, models, the assembly
-//! of streamed tool calls, the acceptance gate, tools, and the vertices of a
-//! stage.
+//! of streamed tool calls, the acceptance gate, tools, batches, the vertices of
+//! a stage, and flows of stages.
 //!
 //! # Which piece do I choose?
 //!
 //! | you want to | take | in |
 //! | --- | --- | --- |
-//! | put an agent with a gate and tools into a graph | [`AgentNode`](stage::AgentNode), [`GateNode`](stage::GateNode), [`ToolsNode`](stage::ToolsNode) | [`stage`] |
+//! | build a whole conversation in stages | [`Stage`](flow::Stage) and [`Flow`](flow::Flow) | [`flow`] |
+//! | put an agent with a gate and tools into a graph by hand | [`AgentNode`](stage::AgentNode), [`GateNode`](stage::GateNode), [`ToolsNode`](stage::ToolsNode) | [`stage`] |
 //! | write a tool | [`#[tool]`](macro@tool::tool), [`tool`](fn@tool::tool), or an implementation of [`Tool`](tool::Tool) | [`tool`] |
 //! | accept or reject a response before any effect of it | a [`Validator`](gate::Validator) in a [`GateNode`](stage::GateNode) | [`gate`] |
 //! | the same without an engine | [`Gated`](gate::Gated), or [`decide`](gate::decide) in a loop of your own | [`gate`] |
 //! | stream a text before it is whole, and judge it nevertheless | [`GatedNode`](stage::GatedNode), an agent and its gate in one vertex | [`stage`] |
 //! | talk to a provider | an implementation of [`ChatModel`](model::ChatModel) | [`model`] |
 //! | test without a provider | [`ScriptedModel`](model::ScriptedModel) | [`model`] |
+//! | test with what a provider once said | [`RecordedModel`](model::RecordedModel) over a [`Cassette`](model::Cassette) | [`model`] |
 //! | run offline by a rule | [`FnModel`](model::FnModel) | [`model`] |
 //! | write down a conversation | [`Message`](message::Message) | [`message`] |
 //! | know whether a history can be sent | [`check_history`](message::check_history) | [`message`] |
@@ -29,12 +31,14 @@
 //! | --- | --- | --- |
 //! | 1 | [`coalesce`] | single look-ups of many callers, loaded together |
 //! | 1 | [`message`] | messages, tool calls, tokens, and the rules of a history |
+//! | 1 | [`prompt`] | templates |
 //! | 2 | [`assemble`] | tool-call fragments by index, id and name to complete calls |
 //! | 3 | [`model`] | the model trait, requests, chunks, responses, models for tests |
 //! | 4 | [`gate`] | verdicts, budgets and the accounting of attempts |
 //! | 5 | [`tool`] | tools, their schemas, what they are given and what they reply |
 //! | 6 | [`batch`] | a list of ids, or of writes, as one call with one report |
 //! | 6 | [`stage`] | the vertices: agent, gate, tools; and what they keep in the state |
+//! | 7 | [`flow`] | stages, and the graph that connects them |
 //!
 //! # Example
 //!

@@ -55,6 +55,33 @@ use crate::model::Request;
 /// # })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+///
+/// Alone, without a graph: a history goes in, an accepted text comes out.
+///
+/// ```
+/// # use graph_engine::{Log, State};
+/// # use graph_nodes::message::Message;
+/// # use graph_nodes::stage::{AgentNode, Draft, GateBook, GateNode, GatedNode, Seat};
+/// # #[derive(State, Clone, Default)]
+/// # struct Trip { #[state(append)] history: Log<Message>, draft: Option<Draft>, book: GateBook }
+/// use graph_engine::Move;
+/// use graph_engine::testing::node_once;
+/// use graph_nodes::gate::{GatePolicy, Validators};
+/// use graph_nodes::model::{ScriptedModel, Turn};
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_time().build()?.block_on(async {
+/// let seat = Seat { history: Trip::HISTORY, draft: Trip::DRAFT, book: Trip::BOOK };
+/// let agent = AgentNode::new("explore", seat).with_model(ScriptedModel::new([Turn::text("Bern in May.")]));
+/// let gate = GateNode::new("explore", seat, GatePolicy::new(), Validators::new());
+///
+/// let mut trip = Trip::default();
+/// trip.apply(seat.user("Where shall I go?"));
+/// let outcome = node_once(GatedNode::new(agent, gate)).state(trip).run().await.unwrap();
+/// assert_eq!(outcome.to_move(), Move::Direct("Bern in May.".into()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[must_use = "a gated agent does nothing until it is a node"]
 pub struct GatedNode<S: State> {
     agent: AgentNode<S>,
