@@ -3,17 +3,13 @@
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 
-use tokio::sync::oneshot;
-
 use super::Node;
-use crate::error::{FaultKind, NodeError};
-use crate::panic::panic_text;
+use crate::error::NodeError;
 use crate::state::State;
-use crate::task::{FromTask, IntoOutcome, NodeInfo, Outcome, Task, Watch};
+use crate::task::{FromTask, IntoOutcome, NodeInfo, Outcome, Task};
 
 /// A function that blocks its thread, as a node; made by [`blocking`].
 pub struct Blocking<F, M> {
@@ -86,7 +82,7 @@ macro_rules! functions {
                     };
                 )*
                 let function = self.function.clone();
-                Box::pin(offloaded(task, move || function($($argument),*).into_outcome()))
+                Box::pin(async move { task.blocking(move || function($($argument),*).into_outcome()).await? })
             }
 
             fn describe(&self) -> NodeInfo {
@@ -100,24 +96,3 @@ macro_rules! functions {
 }
 
 for_every_arity!(functions);
-
-async fn offloaded<S: State>(
-    task: &Task<S>,
-    work: impl FnOnce() -> Result<Outcome<S>, NodeError> + Send + 'static,
-) -> Result<Outcome<S>, NodeError> {
-    let (watch, over) = Watch::new(task);
-    let (result, waiting) = oneshot::channel();
-    let work = move || {
-        let done = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
-            let text = format!("it panicked: {}", panic_text(&*panic));
-            Err(NodeError::new(FaultKind::Panicked, text.into()))
-        });
-        drop(over);
-        // Nobody listens any more when the attempt was given up.
-        let _ = result.send(done);
-    };
-    task.offload(Box::new(work)).map_err(NodeError::fatal)?;
-    let done = waiting.await;
-    drop(watch);
-    done.unwrap_or_else(|_| Err(NodeError::fatal("the runtime dropped its blocking work before it began")))
-}

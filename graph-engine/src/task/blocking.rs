@@ -1,13 +1,17 @@
 //! Work that blocks its thread: where it runs, and what becomes of it when nobody waits for it any more.
 
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::runtime::Handle;
+use tokio::sync::oneshot;
 
 use super::Task;
+use crate::error::{FaultKind, NodeError};
 use crate::name::Name;
+use crate::panic::panic_text;
 use crate::stuck_task::StuckTask;
 
 /// Work that blocks its thread.
@@ -89,5 +93,59 @@ impl Drop for Watch {
 impl Drop for Over {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Release);
+    }
+}
+
+impl<S> Task<S> {
+    /// Runs work that blocks its thread (a file, a driver without async, a long computation) where threads may be
+    /// blocked, and waits for it without blocking this one. For a part of a node; a whole function becomes a node by
+    /// [`blocking`](crate::blocking).
+    ///
+    /// A thread can't be stopped: when the attempt is given up, by a timeout or a cancellation, the work goes on, its
+    /// result is dropped, and it is named in [`RunReport::stuck`](crate::RunReport::stuck) while it still runs.
+    ///
+    /// # Errors
+    /// A fatal error without a tokio runtime, and if the runtime shuts down before the work began; a failure of kind
+    /// [`FaultKind::Panicked`](crate::FaultKind::Panicked) if the work panicked.
+    ///
+    /// ```
+    /// use graph_engine::{Node, NodeError, Outcome, State, Task};
+    ///
+    /// #[derive(State, Clone, Default)]
+    /// struct Trip {
+    ///     pages: usize,
+    /// }
+    ///
+    /// struct Scan;
+    ///
+    /// #[graph_engine::async_trait]
+    /// impl Node<Trip> for Scan {
+    ///     async fn run(&self, task: &Task<Trip>) -> Result<Outcome<Trip>, NodeError> {
+    ///         let pages = task.blocking(|| std::fs::read_dir("scans").map_or(0, Iterator::count)).await?;
+    ///         Ok(Outcome::of(Trip::update().pages(pages)))
+    ///     }
+    /// }
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+    /// let outcome = graph_engine::testing::node_once(Scan).run().await.unwrap();
+    /// assert_eq!(outcome.update.pages, Some(0));
+    /// # });
+    /// ```
+    pub async fn blocking<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, NodeError> {
+        let (watch, over) = Watch::new(self);
+        let (result, waiting) = oneshot::channel();
+        let work = move || {
+            let done = catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
+                let text = format!("it panicked: {}", panic_text(&*panic));
+                NodeError::new(FaultKind::Panicked, text.into())
+            });
+            drop(over);
+            // Nobody listens any more when the attempt was given up.
+            let _ = result.send(done);
+        };
+        self.offload(Box::new(work)).map_err(NodeError::fatal)?;
+        let done = waiting.await;
+        drop(watch);
+        done.unwrap_or_else(|_| Err(NodeError::fatal("the runtime dropped its blocking work before it began")))
     }
 }

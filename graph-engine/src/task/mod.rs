@@ -16,7 +16,7 @@ mod route;
 mod shared;
 
 pub use blocking::BlockingWork;
-pub(crate) use blocking::{Offload, Watch, on_tokio};
+pub(crate) use blocking::{Offload, on_tokio};
 pub(crate) use cancel::{Cancel, CancelOnDrop, Cause};
 pub use command::{Command, IntoNext, Move, Next};
 pub(crate) use command::{Goto, Hop, Rare, Target};

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
-use graph_engine::{Ctx, Snap, State, Task};
+use graph_engine::{Ctx, FaultKind, Snap, State, Task};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -102,6 +102,43 @@ impl<'a, S: State> Call<'a, S> {
     #[must_use]
     pub fn idempotency_key(&self) -> String {
         format!("{}/{}", self.task.ctx().idempotency_key(), self.call.id)
+    }
+
+    /// Runs work that blocks its thread, as [`Task::blocking`] does: a database without async, a file, a long
+    /// computation. Other calls of the response go on meanwhile, if their tools are
+    /// [concurrency-safe](super::Tool::concurrency_safe).
+    ///
+    /// # Errors
+    /// If there is no runtime for it, or it shuts down.
+    ///
+    /// # Panics
+    /// If the work panics; the call is then answered as one whose handler panicked.
+    ///
+    /// ```
+    /// use graph_engine::State;
+    /// use graph_nodes::tool::{ToolReply, tool};
+    ///
+    /// #[derive(State, Clone, Default)]
+    /// struct Trip {
+    ///     city: String,
+    /// }
+    ///
+    /// #[derive(serde::Deserialize, schemars::JsonSchema)]
+    /// struct NoArgs {}
+    ///
+    /// let count = tool::<Trip, NoArgs>("count_scans", "Counts the scans.", |_, call| async move {
+    ///     let scans = call.blocking(|| std::fs::read_dir("scans").map_or(0, Iterator::count)).await?;
+    ///     Ok(ToolReply::text(scans.to_string()))
+    /// });
+    /// # let _ = count;
+    /// ```
+    pub async fn blocking<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, ToolError> {
+        self.task.blocking(work).await.map_err(|error| {
+            if error.kind() == FaultKind::Panicked {
+                std::panic::resume_unwind(Box::new(error.to_string()));
+            }
+            error.to_string().into()
+        })
     }
 
     /// What the runner or the turn provides. Declare it with [`FnTool::needs`](super::FnTool::needs), so that it is

@@ -2,6 +2,7 @@
 
 mod agent;
 mod best;
+mod blocking;
 mod book;
 mod concurrency;
 mod dispatch_random;
