@@ -239,7 +239,8 @@ impl BatchWrite {
         let Some(_busy) = Busy::begin(&self.busy, &key) else {
             return (error("it is being written by another call; look again later", true), None);
         };
-        match self.store.get(&key).await {
+        // A panic of a store must not drop the writes that are under way beside this one.
+        match unbroken(guarded_async(async { self.store.get(&key).await }).await) {
             Ok(None) => {}
             Ok(Some(written)) if written.payload == *payload => {
                 return (ItemOutcome::Ok { value: written.result }, None);
@@ -268,7 +269,8 @@ impl BatchWrite {
             }
         };
         let written = Written { payload: payload.clone(), result };
-        let warning = self.store.put(&key, &written).await.err().map(|why| {
+        let kept = unbroken(guarded_async(async { self.store.put(&key, &written).await }).await);
+        let warning = kept.err().map(|why| {
             tracing::error!(key, error = %why, "a write succeeded and could not be remembered");
             format!("`{id}` was written, but this could not be remembered; don't write it again")
         });
@@ -281,6 +283,14 @@ type Done = (ItemOutcome, Option<String>);
 
 fn error(message: impl Into<String>, retryable: bool) -> ItemOutcome {
     ItemOutcome::Error { message: message.into(), retryable }
+}
+
+/// What a store said, a panic as its error.
+fn unbroken<T>(said: Result<Result<T, BoxError>, String>) -> Result<T, BoxError> {
+    said.unwrap_or_else(|message| {
+        tracing::error!(message, "a store of a batch write panicked");
+        Err("the store failed because of a defect".into())
+    })
 }
 
 /// A key whose write is under way, until this is dropped.

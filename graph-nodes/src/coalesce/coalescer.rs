@@ -54,7 +54,7 @@ pub(super) struct Shared<K, V> {
 
 impl<K, V> Shared<K, V> {
     pub(super) fn lanes(&self) -> MutexGuard<'_, Lanes<K, V>> {
-        // Only a key's own `Hash`, `Eq` or `Clone` can panic here, before anything is changed.
+        // Only a key's own `Hash`, `Eq` or `Clone` can panic here, before anything of others is changed.
         self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

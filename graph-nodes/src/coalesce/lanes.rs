@@ -3,12 +3,16 @@
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::time::Instant;
 
 use super::CoalescerMetrics;
 use super::batch::Batch;
 use super::builder::Config;
+
+/// When a window ends that is too long for the clock: in thirty years.
+const FAR: Duration = Duration::from_secs(60 * 60 * 24 * 365 * 30);
 
 /// All tenants that wait for something.
 pub(super) struct Lanes<K, V> {
@@ -74,39 +78,48 @@ impl<K: Eq + Hash + Clone, V> Lanes<K, V> {
         if self.closed {
             return None;
         }
-        self.metrics.waiters += 1;
-        let lane = self.lanes.entry(tenant.clone()).or_insert_with(Lane::new);
-        if let Some(open) = &mut lane.open
-            && let Some((_, waiters)) = open.waiters.get_mut(key)
-        {
-            *waiters += 1;
-            self.metrics.joined_pending += 1;
-            return Some(Entered { batch: open.batch.clone(), opened: None, is_full: false });
-        }
-        if let Some(flight) = lane.joinable.get(key).and_then(|id| lane.flights.get_mut(id)) {
-            flight.waiters += 1;
-            self.metrics.joined_in_flight += 1;
-            return Some(Entered { batch: flight.batch.clone(), opened: None, is_full: false });
-        }
-        if lane.crowded_until.is_some_and(|until| now < until) {
-            self.metrics.deferred += 1;
-        }
-        let mut opened = None;
-        let open = lane.open.get_or_insert_with(|| {
-            self.next_id += 1;
-            let ends = now + config.window;
-            opened = Some(ends);
-            Open {
-                batch: Arc::new(Batch::new(self.next_id)),
-                keys: BTreeMap::new(),
-                waiters: HashMap::new(),
-                next_place: 0,
-                ends,
+        let mut late = false;
+        if let Some(lane) = self.lanes.get_mut(tenant) {
+            if let Some(open) = &mut lane.open
+                && let Some((_, waiters)) = open.waiters.get_mut(key)
+            {
+                *waiters += 1;
+                self.metrics.waiters += 1;
+                self.metrics.joined_pending += 1;
+                return Some(Entered { batch: open.batch.clone(), opened: None, is_full: false });
             }
-        });
-        open.keys.insert(open.next_place, key.clone());
-        open.waiters.insert(key.clone(), (open.next_place, 1));
-        open.next_place += 1;
+            if let Some(flight) = lane.joinable.get(key).and_then(|id| lane.flights.get_mut(id)) {
+                flight.waiters += 1;
+                self.metrics.waiters += 1;
+                self.metrics.joined_in_flight += 1;
+                return Some(Entered { batch: flight.batch.clone(), opened: None, is_full: false });
+            }
+            late = lane.crowded_until.is_some_and(|until| now < until);
+        }
+        // The key's own code runs before anything is changed: if it panics, nobody else is touched.
+        let (kept, waiting) = (key.clone(), key.clone());
+        let open = self.lanes.get_mut(tenant).and_then(|lane| lane.open.as_mut());
+        let opened = match open {
+            Some(open) => {
+                open.waiters.insert(waiting, (open.next_place, 1));
+                open.keys.insert(open.next_place, kept);
+                open.next_place += 1;
+                None
+            }
+            None => {
+                let batch = Arc::new(Batch::new(self.next_id + 1));
+                let (keys, waiters) = ([(0, kept)].into(), [(waiting, (0, 1))].into());
+                let ends = now.checked_add(config.window).unwrap_or_else(|| now + FAR);
+                let lane = self.lanes.entry(tenant.clone()).or_insert_with(Lane::new);
+                lane.open = Some(Open { batch, keys, waiters, next_place: 1, ends });
+                self.next_id += 1;
+                Some(ends)
+            }
+        };
+        self.metrics.waiters += 1;
+        self.metrics.deferred += u64::from(late);
+        let lane = self.lanes.get_mut(tenant)?;
+        let open = lane.open.as_ref()?;
         let batch = open.batch.clone();
         let is_full = open.keys.len() >= config.max_keys;
         if is_full {
@@ -220,11 +233,14 @@ impl<K: Eq + Hash + Clone, V> Lane<K, V> {
     fn take_off(&mut self, join_in_flight: bool) -> Option<Arc<Batch<K, V>>> {
         let Open { batch, keys, waiters, .. } = self.open.take()?;
         let keys: Vec<K> = keys.into_values().collect();
-        if join_in_flight {
-            self.joinable.extend(keys.iter().map(|key| (key.clone(), batch.id)));
-        }
         let waiters = waiters.values().map(|(_, waiters)| waiters).sum();
-        self.flights.insert(batch.id, Sent { batch: batch.clone(), keys, waiters, departed: false });
+        let id = batch.id;
+        let sent = Sent { batch: batch.clone(), keys, waiters, departed: false };
+        let sent = self.flights.entry(id).insert_entry(sent).into_mut();
+        // Last, because a key's own code may panic: the batch is on its way then, and can only not be joined.
+        if join_in_flight {
+            self.joinable.extend(sent.keys.iter().map(|key| (key.clone(), id)));
+        }
         Some(batch)
     }
 }

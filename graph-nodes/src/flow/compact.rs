@@ -9,6 +9,7 @@ use tokio::time::timeout;
 
 use super::{Compaction, FlowEvent};
 use crate::message::{Message, Usage};
+use crate::panics::guarded_async;
 use crate::stage::GateBook;
 
 /// The vertex that makes a stage's memory shorter, as its [`Compaction`] says.
@@ -61,10 +62,13 @@ impl<S: State> CompactNode<S> {
     /// The summary and what it cost, or why there is none.
     async fn summarise(&self, old: &[Message]) -> (Result<String, String>, Option<Usage>) {
         let Compaction { model, deadline, .. } = &self.compaction;
-        match timeout(*deadline, model.complete(self.compaction.request(old))).await {
+        // The call itself is inside: it may panic before its first await.
+        let asking = guarded_async(async { model.complete(self.compaction.request(old)).await });
+        match timeout(*deadline, asking).await {
             Err(_) => (Err(format!("the model took longer than {deadline:?}")), None),
-            Ok(Err(error)) => (Err(error.to_string()), None),
-            Ok(Ok(response)) => {
+            Ok(Err(panic)) => (Err(format!("the model panicked: {panic}")), None),
+            Ok(Ok(Err(error))) => (Err(error.to_string()), None),
+            Ok(Ok(Ok(response))) => {
                 let text = match response.text.trim() {
                     "" => Err("the model wrote no summary".to_owned()),
                     _ if response.cut_off().is_some() => Err("the summary was cut off".to_owned()),

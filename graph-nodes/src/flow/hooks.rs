@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use graph_engine::{IntoNode, Move, NodeError, NodeInfo, NodeSpec, State, Task};
+use graph_engine::{IntoNode, Move, NodeError, NodeInfo, NodeSpec, Policy, State, Task};
 
 /// What a stage does when it is entered, left, or begun again: nodes that run inside of another one's task.
 pub(super) struct Hooks<S: State> {
@@ -27,6 +27,21 @@ impl<S: State> Hook<S> {
         let info = self.spec.info();
         if info.has_moves() {
             return Some(format!("`{}` declares moves, but a hook only writes; return an update", self.name));
+        }
+        let Policy { cache, limit, retry, timeout, idle_timeout, on_error, .. } = self.spec.policy();
+        let policies = [
+            ("cache", cache.is_some()),
+            ("limit", limit.is_some()),
+            ("retry", retry.is_some()),
+            ("timeout", timeout.is_some()),
+            ("idle_timeout", idle_timeout.is_some()),
+            ("on_error", on_error.is_some()),
+        ];
+        if let Some((policy, _)) = policies.iter().find(|(_, is_set)| *is_set) {
+            return Some(format!(
+                "`{}` has the policy `{policy}`, but a hook runs inside of another task; do it in the hook itself",
+                self.name
+            ));
         }
         info.payload.is_some().then(|| format!("`{}` asks for a payload, which a hook never gets", self.name))
     }

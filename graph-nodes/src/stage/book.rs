@@ -154,12 +154,17 @@ impl GateBook {
 
     pub(super) fn close(&mut self, stage: &Name, end: RoundEnd) {
         let mut ledger = self.open.remove(stage).unwrap_or_default();
-        self.prompts.retain(|_, prompt| prompt.taken_by.as_ref() != Some(stage));
+        self.forget_prompts(stage);
         // A response that nobody will accept any more isn't kept.
         ledger.best = None;
         trace::round(stage, &ledger, end.as_str());
         self.stages.entry(stage.clone()).or_default().add(&ledger, Some(&end));
         keep(&mut self.recent, Round { stage: stage.clone(), ledger, end });
+    }
+
+    /// Drops the prompts that the round of the stage took.
+    fn forget_prompts(&mut self, stage: &Name) {
+        self.prompts.retain(|_, prompt| prompt.taken_by.as_ref() != Some(stage));
     }
 
     /// Ends a round that nobody will go on with, and counts a response that was never judged.
@@ -170,6 +175,8 @@ impl GateBook {
         if self.open.contains_key(stage) {
             self.close(stage, RoundEnd::Abandoned);
         }
+        // Also of a round that ended before it had an attempt.
+        self.forget_prompts(stage);
     }
 
     /// Counts a summary that was asked for, whatever became of it.

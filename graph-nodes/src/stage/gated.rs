@@ -130,6 +130,8 @@ impl<S: State> Node<S> for GatedNode<S> {
             Prepared::OutOfCalls(outcome) => return Ok(outcome),
         };
         tokio::time::sleep(told.wait).await;
+        let seen = book.seen(&agent.seat, state);
+        let state = seen.as_ref().unwrap_or(state);
         let mut book = book.into_owned();
         let ledger = book.ledger_mut(&gate.stage);
         let before = ledger.started();

@@ -48,7 +48,8 @@ impl Guards {
     /// A call that succeeded already in this turn, of the same tool with the same arguments (in any order of the
     /// keys), isn't executed again: it is answered with the first 200 characters of that result. Neighbours that run
     /// together and are the same are executed once. A success of a tool that isn't
-    /// [read-only](crate::tool::Tool::read_only) makes all earlier results old. A repeat is never a failure.
+    /// [read-only](crate::tool::Tool::read_only) makes all earlier results old, in all stages of the seat, and what was
+    /// read beside it is not kept. A repeat is never a failure.
     #[must_use]
     pub fn with_repeats_intercepted(mut self) -> Self {
         self.repeats_intercepted = true;

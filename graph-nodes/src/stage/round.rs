@@ -34,6 +34,16 @@ impl<'a> RoundBook<'a> {
         &self.book
     }
 
+    /// The state as the round sees it, if that is another one than before: checks look into the book, and what earlier
+    /// turns left in it counts no more.
+    pub(super) fn seen<S: State>(&self, seat: &Seat<S>, state: &S) -> Option<S> {
+        let Cow::Owned(book) = &self.book else { return None };
+        let (mut seen, mut update) = (state.clone(), S::Update::default());
+        seat.book.put(&mut update, book.clone());
+        seen.apply(update);
+        Some(seen)
+    }
+
     /// The book, if it changed.
     pub(super) fn changed(self) -> Option<GateBook> {
         match self.book {

@@ -38,6 +38,9 @@ pub struct ToolLedger {
     /// [repeats are intercepted](super::Guards::with_repeats_intercepted).
     #[serde(skip_serializing_if = "VecDeque::is_empty")]
     pub results: VecDeque<PastCall>,
+    /// Whether something was written since the other stages were told.
+    #[serde(skip)]
+    wrote: bool,
 }
 
 /// What became of the calls of one tool in this turn.
@@ -129,6 +132,14 @@ impl ToolLedger {
     /// Earlier results may be old now.
     pub(super) fn forget_results(&mut self) {
         self.results.clear();
+        self.wrote = true;
+    }
+
+    /// Makes the results of other stages old too, if something was written.
+    pub(super) fn tell<'a>(&mut self, others: impl IntoIterator<Item = &'a mut Self>) {
+        if std::mem::take(&mut self.wrote) {
+            others.into_iter().for_each(|other| other.results.clear());
+        }
     }
 
     pub(super) fn keep_result(&mut self, signature: String, text: &str) {

@@ -285,6 +285,7 @@ impl<S: State> Node<S> for ToolsNode<S> {
         let mut ledger = self.ledger_of(&mut book, ctx.turn());
         let dispatch = Dispatch { node: self, tools, task, ctx: &ctx };
         let answers = dispatch.run(&response, &mut ledger).await?;
+        ledger.tell(book.tools.values_mut());
         let Effects { outcome, conflict } = self.effects(&response, answers, book, ledger)?;
         if let Some(conflict) = conflict {
             ctx.emit(StageEvent::RouteConflict(conflict)).await?;

@@ -207,8 +207,9 @@ impl<S: State> ToolReply<S> {
         self
     }
 
-    /// Adds a message to the history, after the tool messages of all calls. One of a tool, or with calls, breaks the
-    /// rules of a history: the reply is then answered as an error of the tool and has no other effect.
+    /// Adds a message to the history, after the tool messages of all calls. One of a tool or with
+    /// calls, a removal, and one that has the id of a call's or an answer's message, break the rules of a history: the
+    /// reply is then answered as an error of the tool and has no other effect.
     pub fn message(mut self, message: Message) -> Self {
         self.extras.messages.push(message);
         self

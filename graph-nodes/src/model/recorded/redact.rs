@@ -26,9 +26,62 @@ pub(super) fn redact(answer: Answer, secrets: &Secrets) -> Answer {
 }
 
 fn hidden<T: Serialize + DeserializeOwned + Clone>(value: &T, secrets: &Secrets) -> T {
-    // What is hidden is text in places of text, so both ways succeed; a number in a place of a number is kept.
-    let json = serde_json::to_value(value).map(|json| secrets.hide_in(json));
-    json.and_then(serde_json::from_value).unwrap_or_else(|_| value.clone())
+    let Ok(json) = serde_json::to_value(value) else { return value.clone() };
+    // A secret may be what the form itself is made of: a number in the place of a number, the name of a field.
+    let whole = serde_json::from_value(secrets.hide_in(json.clone()));
+    whole
+        .or_else(|_| serde_json::from_value(hide_where_text_may_stand::<T>(json, secrets)))
+        .unwrap_or_else(|_| value.clone())
+}
+
+/// Takes secrets out one by one, and leaves only those whose place takes no other text.
+fn hide_where_text_may_stand<T: DeserializeOwned>(mut json: Value, secrets: &Secrets) -> Value {
+    let mut places = Vec::new();
+    places_of(&json, secrets, &mut String::new(), &mut places);
+    for place in places {
+        let mut tried = json.clone();
+        let changed = match &place {
+            Place::Item(at) => tried.pointer_mut(at).map(|item| *item = secrets.hide_in(item.take())),
+            Place::Key(of, key) => tried.pointer_mut(of).and_then(Value::as_object_mut).and_then(|map| {
+                let item = map.remove(key)?;
+                map.insert(secrets.hide(key), item);
+                Some(())
+            }),
+        };
+        if changed.is_some() && T::deserialize(&tried).is_ok() {
+            json = tried;
+        }
+    }
+    json
+}
+
+enum Place {
+    /// A text or a number, by its JSON pointer.
+    Item(String),
+    /// A key of the object at this pointer.
+    Key(String, String),
+}
+
+/// Where secrets stand, inner places first: a key that is hidden changes the way to what is below.
+fn places_of(json: &Value, secrets: &Secrets, at: &mut String, places: &mut Vec<Place>) {
+    let mut below = |step: &str, item: &Value, places: &mut Vec<Place>| {
+        let length = at.len();
+        at.push('/');
+        at.push_str(&step.replace('~', "~0").replace('/', "~1"));
+        places_of(item, secrets, at, places);
+        at.truncate(length);
+    };
+    match json {
+        Value::Array(items) => items.iter().enumerate().for_each(|(n, item)| below(&n.to_string(), item, places)),
+        Value::Object(map) => {
+            map.iter().for_each(|(key, item)| below(key, item, places));
+            let keys = map.keys().filter(|key| secrets.are_in(key));
+            places.extend(keys.map(|key| Place::Key(at.clone(), key.clone())));
+        }
+        Value::String(text) if secrets.are_in(text) => places.push(Place::Item(at.clone())),
+        Value::Number(number) if secrets.are_in(&number.to_string()) => places.push(Place::Item(at.clone())),
+        _ => {}
+    }
 }
 
 /// Streams in which a secret is spread in a way that only the assembled response shows lose their chunks.

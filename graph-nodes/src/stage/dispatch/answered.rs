@@ -83,21 +83,32 @@ impl<S: State> Dispatch<'_, S> {
     pub(super) async fn emit(&self, event: impl FnOnce() -> StageEvent + Send) -> Result<(), NodeError> {
         if self.ctx.is_observed() { self.ctx.emit(event()).await } else { Ok(()) }
     }
-}
 
-/// The reply, unless it can't enter a history.
-pub(super) fn checked<S: State>(tool: &str, reply: ToolReply<S>) -> Answer<S> {
-    if let Err(error) = &reply.text {
-        return Err(no_json(tool, error));
+    /// The reply, unless it can't enter a history.
+    pub(super) fn checked(&self, tool: &str, reply: ToolReply<S>) -> Answer<S> {
+        if let Err(error) = &reply.text {
+            return Err(no_json(tool, error));
+        }
+        let is_of_call = |message: &Message| message.call_id().is_some() || !message.calls().is_empty();
+        let messages = || reply.extras.messages.iter();
+        let refused = [
+            (messages().any(is_of_call), "a message of a tool or with calls, which a history can't take"),
+            (messages().any(Message::is_removal), "a removal as a message, which only an update of the history may be"),
+        ];
+        if let Some((_, what)) = refused.iter().find(|(is_so, _)| *is_so) {
+            return Err(format!("the tool `{tool}` gave {what}; don't call it again in the same way").into());
+        }
+        // Where messages are found by their ids, this one would part a call from its answer.
+        let history = self.node.seat.history.get(self.task.state());
+        let replaced = |id: &str| history.iter().any(|old| old.id.as_deref() == Some(id) && is_of_call(old));
+        match messages().filter_map(|message| message.id.as_deref()).find(|id| replaced(id)) {
+            None => Ok(reply),
+            Some(id) => Err(format!(
+                "the tool `{tool}` gave a message with the id `{id}` of a call or its answer, which can't be replaced; don't call it again in the same way"
+            )
+            .into()),
+        }
     }
-    let breaks = |message: &Message| message.call_id().is_some() || !message.calls().is_empty();
-    if reply.extras.messages.iter().any(breaks) {
-        let text = format!(
-            "the tool `{tool}` gave a message of a tool or with calls, which a history can't take; don't call it again in the same way"
-        );
-        return Err(text.into());
-    }
-    Ok(reply)
 }
 
 pub(super) fn no_json(tool: &str, error: &serde_json::Error) -> ToolError {

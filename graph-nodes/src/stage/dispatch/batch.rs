@@ -93,10 +93,15 @@ impl<'a, S: State> Dispatch<'a, S> {
     ) -> Result<Option<usize>, NodeError> {
         let began = all.len();
         let mut results = self.run_jobs(batch, jobs).await?;
+        // What was read beside a write may be older than it.
+        let wrote = jobs.iter().zip(&results).any(|job| match job {
+            (Job::Run(entry), Some(Ok(_))) => !entry.tool.read_only(),
+            _ => false,
+        });
         let mut ends = None;
         for (place, (call, job)) in batch.iter().zip(jobs).enumerate() {
             let answered = match (job, results[place].take()) {
-                (Job::Run(entry), Some(result)) => self.settle(call, entry, result, ledger).await?,
+                (Job::Run(entry), Some(result)) => self.settle(call, entry, result, wrote, ledger).await?,
                 // Every job that runs has its result.
                 (Job::Run(_), None) => continue,
                 (Job::Same(other), _) => self.same(call, &batch[*other], &all[began + other], ledger).await?,
@@ -142,6 +147,7 @@ impl<'a, S: State> Dispatch<'a, S> {
         call: &ToolCall,
         entry: &Entry<S>,
         result: Result<ToolReply<S>, Failure>,
+        wrote: bool,
         ledger: &mut ToolLedger,
     ) -> Result<Answered<S>, NodeError> {
         ledger.calls = ledger.calls.saturating_add(1);
@@ -149,10 +155,13 @@ impl<'a, S: State> Dispatch<'a, S> {
             Ok(reply) => {
                 let text = reply.model_text().unwrap_or_default();
                 ledger.succeeded(&call.name, !reply.extras.unproductive);
-                if !entry.tool.read_only() {
+                let reads = entry.tool.read_only();
+                if !reads {
                     ledger.forget_results();
                 }
-                self.remember(call, &text, ledger);
+                if !(reads && wrote) {
+                    self.remember(call, &text, ledger);
+                }
                 self.reply(call, text, reply, &call.name).await
             }
             Err(failure) => {

@@ -6,7 +6,7 @@ use graph_engine::{NodeError, State};
 
 use super::super::{StageError, ToolLedger};
 use super::Dispatch;
-use super::answered::{Answered, Failure, checked, no_json};
+use super::answered::{Answered, Failure, no_json};
 use super::judge::broken;
 use crate::message::ToolCall;
 use crate::tool::{GroupHandler, GroupKey, GroupReply, ToolReply};
@@ -37,7 +37,7 @@ impl<S: State> Dispatch<'_, S> {
         }
         let result = self.handle_group(key, calls, handler).await?;
         ledger.calls = ledger.calls.saturating_add(u32::try_from(calls.len()).unwrap_or(u32::MAX));
-        match result.and_then(|reply| texts(key, calls, reply)) {
+        match result.and_then(|reply| self.texts(key, calls, reply)) {
             Ok((texts, reply)) => self.settle_group(key, calls, texts, reply, ledger, all).await,
             Err(failure) => {
                 key.names().iter().for_each(|tool| ledger.failed(tool));
@@ -107,17 +107,18 @@ impl<S: State> Dispatch<'_, S> {
         let needed = u32::try_from(calls.len()).unwrap_or(u32::MAX);
         self.left(ledger).filter(|left| *left < needed).and_then(|_| every(self.over_turn()))
     }
-}
 
-/// The text of every call, and what takes effect once.
-fn texts<S: State>(
-    key: &GroupKey,
-    calls: &[ToolCall],
-    reply: GroupReply<S>,
-) -> Result<(Vec<String>, ToolReply<S>), Failure> {
-    let name = key.to_string();
-    let text = |call: &ToolCall| reply.text_of(&call.id).map_err(|error| no_json(&name, error));
-    let texts = calls.iter().map(text).collect::<Result<Vec<_>, _>>()?;
-    // The shared text may be unused, but one that is no JSON is a defect all the same.
-    Ok((texts, checked(&name, reply.shared)?))
+    /// The text of every call, and what takes effect once.
+    fn texts(
+        &self,
+        key: &GroupKey,
+        calls: &[ToolCall],
+        reply: GroupReply<S>,
+    ) -> Result<(Vec<String>, ToolReply<S>), Failure> {
+        let name = key.to_string();
+        let text = |call: &ToolCall| reply.text_of(&call.id).map_err(|error| no_json(&name, error));
+        let texts = calls.iter().map(text).collect::<Result<Vec<_>, _>>()?;
+        // The shared text may be unused, but one that is no JSON is a defect all the same.
+        Ok((texts, self.checked(&name, reply.shared)?))
+    }
 }

@@ -8,7 +8,7 @@ use tokio::time::timeout;
 
 use super::super::StageEvent;
 use super::Dispatch;
-use super::answered::{Failure, checked};
+use super::answered::Failure;
 use crate::message::ToolCall;
 use crate::panics::guarded_async;
 use crate::tool::{Call, GroupCalls, GroupHandler, GroupKey, GroupReply, Tool, ToolError, ToolReply};
@@ -24,7 +24,7 @@ impl<S: State> Dispatch<'_, S> {
         // The call itself is inside: it may panic before its first await.
         let work = async { tool.call(Call::new(call, self.task)).await };
         let replied = self.bounded(&format!("the tool `{}`", call.name), work).await;
-        Ok(replied.and_then(|reply| Ok(checked(&call.name, reply)?)))
+        Ok(replied.and_then(|reply| Ok(self.checked(&call.name, reply)?)))
     }
 
     /// Runs all calls of a group at once.

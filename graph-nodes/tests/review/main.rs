@@ -1,0 +1,10 @@
+//! Edges where one part meets another: broken keys, models that panic, turns that stop between two stages, replies that
+//! would break a history.
+
+mod batch;
+mod cassette;
+mod coalescer;
+mod flow;
+mod guards;
+mod history;
+mod support;
