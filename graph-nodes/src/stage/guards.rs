@@ -49,7 +49,7 @@ impl Guards {
     /// keys), isn't executed again: it is answered with the first 200 characters of that result. Neighbours that run
     /// together and are the same are executed once. A success of a tool that isn't
     /// [read-only](crate::tool::Tool::read_only) makes all earlier results old, in all stages of the seat, and what was
-    /// read beside it is not kept. A repeat is never a failure.
+    /// read beside it is not kept. One that led elsewhere may do so again. A repeat is never a failure.
     #[must_use]
     pub fn with_repeats_intercepted(mut self) -> Self {
         self.repeats_intercepted = true;

@@ -183,6 +183,11 @@ impl<S: State> ToolReply<S> {
         Ok(text)
     }
 
+    /// Whether it leads nowhere else: a text says all of it then.
+    pub(crate) fn stays(&self) -> bool {
+        matches!(self.route, None | Some(ToolRoute::Stay))
+    }
+
     /// What it writes, if it does, for tests of a handler.
     #[must_use]
     pub fn written(&self) -> Option<&S::Update> {

@@ -112,3 +112,37 @@ async fn many_tenants_cost_nothing_when_they_are_served() {
     }
     assert_eq!(lengths.active_tenants(), 0);
 }
+
+#[tokio::test(start_paused = true)]
+async fn the_loader_may_drop_who_waits_for_it() {
+    use std::future::Future;
+    use std::pin::Pin;
+    use std::sync::{Arc, Mutex};
+    type Waiting = Pin<Box<dyn Future<Output = ()> + Send>>;
+    let waiting: Arc<Mutex<Option<Waiting>>> = Arc::default();
+    let inner = waiting.clone();
+    let lengths = Coalescer::<(), ()>::builder().build(move |_, keys: Vec<&str>| {
+        let inner = inner.clone();
+        async move {
+            drop(inner.lock().unwrap().take());
+            Ok(keys.into_iter().map(|key| (key, key.len())).collect())
+        }
+    });
+    let acme = lengths.tenant("acme");
+    let mut first: Waiting = Box::pin(async move { drop(acme.get("one").await) });
+    assert!(timeout(Duration::ZERO, &mut first).await.is_err());
+    *waiting.lock().unwrap() = Some(first);
+    sleep(Duration::from_millis(10)).await;
+    assert!(waiting.lock().unwrap().is_none());
+    assert_eq!(lengths.active_tenants(), 0);
+    assert_eq!(lengths.tenant("acme").get("three").await.unwrap(), Some(5));
+    timeout(Duration::from_secs(1), lengths.shutdown()).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_coalescer_whose_key_panicked_still_shuts_down() {
+    let lengths = lengths();
+    let acme = lengths.tenant("acme");
+    assert!(tokio::spawn(async move { acme.get(Key("bad", Fault::Hash)).await }).await.is_err());
+    timeout(Duration::from_secs(1), lengths.shutdown()).await.unwrap();
+}

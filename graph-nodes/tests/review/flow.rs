@@ -163,3 +163,20 @@ async fn two_stages_that_share_a_seat_close_each_others_drafts() {
     assert_eq!(check_history(end.state.history.iter()), Ok(()));
     let _: &Log<Message> = &end.state.history;
 }
+
+#[test]
+fn a_stage_with_the_name_of_anothers_vertex_is_refused() {
+    let error = flow([]).stage(Stage::new("a")).stage(Stage::new("a_agent")).build().unwrap_err();
+    assert!(error.to_string().contains("a_agent"), "{error}");
+}
+
+#[test]
+fn a_move_past_the_beginning_of_a_stage_is_refused() {
+    let to = replies("to", || ToolReply::text("moved").go("present_agent"));
+    let built = flow([to])
+        .stage(Stage::new("explore").tools(["to"]).leads_to(["present_agent"]))
+        .stage(Stage::new("present"))
+        .build();
+    let error = built.unwrap_err();
+    assert!(error.to_string().contains("`present_agent`"), "{error}");
+}

@@ -3,9 +3,9 @@
 use graph_nodes::flow::Stage;
 use graph_nodes::message::{CallStatus, Message, ToolCall, check_history};
 use graph_nodes::model::{FnModel, Response, Turn};
-use graph_nodes::tool::ToolReply;
+use graph_nodes::tool::{GroupReply, ToolBox, ToolReply, group};
 
-use crate::support::{calls, flow, replies, seat, talk};
+use crate::support::{Trip, calls, flow, replies, seat, talk};
 
 fn statuses<'a>(history: impl IntoIterator<Item = &'a Message>) -> Vec<CallStatus> {
     history.into_iter().filter_map(Message::status).collect()
@@ -81,4 +81,40 @@ async fn a_direct_reply_after_a_go_is_answered_and_not_said() {
     let texts: Vec<String> = end.state.history.iter().map(Message::text).collect();
     assert_eq!(texts, ["hi", "", "moved", "told", "note", "Here."]);
     assert_eq!(end.state.book.conflicts.len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_reply_of_a_group_removes_and_replaces_nothing_either() {
+    for message in [Message::removal("msg_0"), Message::user("new").with_id("msg_1")] {
+        let handler = group::<Trip>(move |_| {
+            let message = message.clone();
+            async move { Ok(GroupReply::text("both").message(message)) }
+        });
+        let say = replies("say", || ToolReply::text("done"));
+        let put = replies("put", || ToolReply::text("alone"));
+        let tools = ToolBox::builder().tool(say).tool(put).group(["put"], handler).build().unwrap();
+        let graph = flow([]).tools(tools).stage(Stage::new("explore").tools(["say", "put"])).build().unwrap();
+        let end = talk(&graph, [calls(["say"]), calls(["put"]), Turn::text("ok")]).say("hi").await;
+        assert_eq!(check_history(end.state.history.iter()), Ok(()));
+        assert_eq!(statuses(end.state.history.iter()), [CallStatus::Ok, CallStatus::Error]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_handler_of_a_group_sees_the_ids_that_the_history_gets() {
+    let handler = group::<Trip>(|calls| async move {
+        let ids: Vec<String> = calls.ids().map(str::to_owned).collect();
+        Ok(ids.iter().fold(GroupReply::text("shared"), |reply, id| reply.answer(id, format!("for {id}"))))
+    });
+    let put = replies("put", || ToolReply::text("alone"));
+    let tools = ToolBox::builder().tool(put).group(["put"], handler).build().unwrap();
+    let graph = flow([]).tools(tools).stage(Stage::new("explore").tools(["put"])).build().unwrap();
+    // The same ids in both rounds, and twice in each.
+    let twice = || Turn::calls(["c", "c"].map(|id| ToolCall::from_text(id, "put", "{}")));
+    let end = talk(&graph, [twice(), twice(), Turn::text("ok")]).say("hi").await;
+    assert_eq!(check_history(end.state.history.iter()), Ok(()));
+    for message in end.state.history.iter() {
+        assert!(message.call_id().is_none_or(|id| message.text() == format!("for {id}")), "{message:?}");
+    }
+    assert_eq!(statuses(end.state.history.iter()).len(), 4);
 }

@@ -159,7 +159,7 @@ impl<'a, S: State> Dispatch<'a, S> {
                 if !reads {
                     ledger.forget_results();
                 }
-                if !(reads && wrote) {
+                if !(reads && wrote) && reply.stays() {
                     self.remember(call, &text, ledger);
                 }
                 self.reply(call, text, reply, &call.name).await

@@ -68,9 +68,12 @@ impl<S: State> Dispatch<'_, S> {
         if !key.names().iter().all(reads) {
             ledger.forget_results();
         }
+        let stays = reply.stays();
         let mut once = Some(reply);
         for (call, text) in calls.iter().zip(texts) {
-            self.remember(call, &text, ledger);
+            if stays {
+                self.remember(call, &text, ledger);
+            }
             let reply = once.take().unwrap_or_else(|| ToolReply::text(""));
             all.push(self.reply(call, text, reply, &name).await?);
         }
