@@ -228,7 +228,11 @@ impl<S: State> Flow<S> {
         for describe in self.more {
             builder = describe(builder);
         }
-        Ok(builder.compile()?)
+        let graph = builder.compile()?;
+        match past_beginnings(&graph, &names) {
+            problems if problems.is_empty() => Ok(graph),
+            problems => Err(FlowError::Problems(problems)),
+        }
     }
 
     /// What is wrong with the flow as a whole, and with what its stages were told.
@@ -266,6 +270,25 @@ impl<S: State> Flow<S> {
         }
         problems
     }
+}
+
+/// Ways into a stage that don't lead to its first vertex, so that neither the cursor nor a hook would know of them.
+fn past_beginnings<S: State>(graph: &Graph<S>, stages: &[Name]) -> Vec<FlowProblem> {
+    let topology = graph.topology();
+    let mut problems = Vec::new();
+    for cluster in topology.clusters.iter().filter(|cluster| stages.contains(&cluster.name)) {
+        let is_inside = |vertex: &Name| cluster.members.contains(vertex);
+        for edge in &topology.edges {
+            if edge.to != cluster.name && is_inside(&edge.to) && !is_inside(&edge.from) {
+                let (stage, from, to) = (cluster.name.clone(), edge.from.clone(), edge.to.clone());
+                let problem = FlowProblem::PastBeginning { stage, from, to };
+                if !problems.contains(&problem) {
+                    problems.push(problem);
+                }
+            }
+        }
+    }
+    problems
 }
 
 impl<S: State> fmt::Debug for Flow<S> {

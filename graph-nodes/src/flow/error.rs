@@ -152,6 +152,16 @@ pub enum FlowProblem {
         /// What it was told.
         what: &'static str,
     },
+    /// Something leads into a stage past its first vertex, which moves the cursor and runs the hooks.
+    #[error("`{from}` leads to `{to}` inside of stage `{stage}`, past its cursor and hooks; lead to `{stage}`")]
+    PastBeginning {
+        /// The stage.
+        stage: Name,
+        /// What leads there.
+        from: Name,
+        /// Where it leads.
+        to: Name,
+    },
     /// What a vertex of the stage finds wrong when it is made.
     #[error("{reason}")]
     Vertex {

@@ -180,3 +180,63 @@ fn a_move_past_the_beginning_of_a_stage_is_refused() {
     let error = built.unwrap_err();
     assert!(error.to_string().contains("`present_agent`"), "{error}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_private_memory_keeps_its_calls_when_a_tool_goes_elsewhere() {
+    let to = replies("to", || ToolReply::text("moved").message(Message::user("note")).go("present"));
+    let back = replies("back", || ToolReply::text("bye").finish("the end"));
+    let graph = flow([to, back])
+        .stage(Stage::new("explore").memory(Trip::PRIVATE).tools(["to"]).leads_to(["present"]))
+        .stage(Stage::new("present").tools(["back"]))
+        .build()
+        .unwrap();
+    // The same ids in both memories.
+    let call = |name: &str| Turn::calls([graph_nodes::message::ToolCall::from_text("c1", name, "{}")]);
+    let end = talk(&graph, [call("to"), call("back")]).say("hi").await;
+    let texts = |log: &Log<Message>| log.iter().map(Message::text).collect::<Vec<_>>();
+    assert_eq!(texts(&end.state.private), ["", "moved", "note"]);
+    assert_eq!(texts(&end.state.history), ["hi", "", "bye", "the end"]);
+    assert_eq!(check_history(end.state.history.iter()), Ok(()));
+    assert_eq!(check_history(end.state.private.iter()), Ok(()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_compaction_that_was_cancelled_changes_nothing_and_goes_on() {
+    let slow = ScriptedModel::new([Turn::text("late").with_delay(Duration::from_secs(9)), Turn::text("short")]);
+    let compaction = Compaction::new(slow.clone()).minimum(3).recent(1);
+    let graph = flow([]).stage(Stage::new("explore").compaction(compaction)).build().unwrap();
+    let talk = talk(&graph, ["1", "2"].map(Turn::text));
+    talk.say("a").await;
+    let end = talk.thread.run(seat().user("b")).cancel_on(sleep(Duration::from_secs(1))).await.unwrap();
+    assert_eq!((end.status, end.state.history.len()), (Status::Cancelled, 3));
+    let end = talk.thread.proceed().await.unwrap();
+    let texts: Vec<String> = end.state.history.iter().map(Message::text).collect();
+    assert_eq!(texts, ["Summary of the conversation so far: short", "b", "2"]);
+    assert_eq!(slow.requests().len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_last_steps_of_a_turn_end_it_whatever_the_model_wants() {
+    use graph_nodes::stage::FinalizePolicy;
+    let policy = FinalizePolicy::default();
+    assert_eq!((policy.steps_left(0), policy.steps_left(u64::MAX) > 1), (1, true));
+    assert_eq!(policy.with_reserve_steps(u64::MAX).steps_left(u64::MAX), 1);
+    let search = replies("search", || ToolReply::text("3"));
+    let graph = flow([search])
+        .stage(Stage::new("explore").tools(["search"]).finalize(FinalizePolicy::default()))
+        .build()
+        .unwrap();
+    let model = FnModel::new("greedy", |request| {
+        Ok(match request.tools.is_empty() {
+            true => Response::from_text("what I have"),
+            false => Response::from_calls([graph_nodes::message::ToolCall::from_text("c", "search", "{}")]),
+        })
+    });
+    for steps in 6..16 {
+        let provided: std::sync::Arc<dyn graph_nodes::model::ChatModel> = std::sync::Arc::new(model.clone());
+        let thread = graph.runner().provide_arc(provided).step_limit(steps).thread("t");
+        let end = thread.run(seat().user("hi")).await.unwrap();
+        assert_eq!(end.reply_as::<String>().unwrap().as_deref(), Some("what I have"), "{steps}");
+        assert_eq!(check_history(end.state.history.iter()), Ok(()));
+    }
+}
