@@ -8,7 +8,8 @@ use super::{BatchError, BatchLookup, BatchReport, BatchStatus, BatchWrite};
 use crate::model::ToolSpec;
 use crate::tool::{Call, Tool, ToolError, ToolReply};
 
-/// A [`BatchLookup`] as a tool over any state. It changes nothing, so neighbouring calls run at the same time.
+/// A [`BatchLookup`] as a tool over any state. It changes nothing, so neighbouring calls run at the same time. A list of
+/// which nothing was found is answered, but [unproductive](ToolReply::unproductive).
 ///
 /// ```
 /// use std::collections::HashMap;
@@ -115,7 +116,9 @@ fn ids<S: State>(call: &Call<'_, S>) -> Vec<String> {
 fn answer<S: State>(report: Result<BatchReport, BatchError>) -> Result<ToolReply<S>, ToolError> {
     let report = report?;
     if report.summary.status != BatchStatus::Error {
-        return Ok(ToolReply::json(report));
+        let is_empty = report.summary.ok == 0;
+        let reply = ToolReply::json(report);
+        return Ok(if is_empty { reply.unproductive() } else { reply });
     }
     // The same text, but nobody takes it for a success.
     let error = ToolError::new(serde_json::to_string(&report)?);

@@ -9,6 +9,9 @@ use super::{Message, MessageKind};
 /// What an id that is made here begins with; a number follows.
 const MADE: &str = "msg_";
 
+/// Numbers from here on are nobody's that were brought from outside, so that there are always larger ones to make.
+const LARGE: u64 = 1 << 62;
+
 /// A reducer for histories: messages are found by their ids, replaced in place, and removed.
 ///
 /// What one write of the field may hold, in any mixture:
@@ -96,7 +99,7 @@ fn own_id(message: &Message) -> Option<&str> {
 fn made_number(message: &Message) -> Option<u64> {
     let digits = message.id.as_deref()?.strip_prefix(MADE)?;
     // One text for each number: `msg_007` is somebody else's id.
-    let number = digits.parse().ok().filter(|number: &u64| *number < u64::MAX)?;
+    let number = digits.parse().ok().filter(|number: &u64| *number < LARGE)?;
     (number.to_string() == digits).then_some(number)
 }
 
@@ -118,7 +121,8 @@ fn floor_after(history: &Log<Message>) -> (u64, usize) {
 
 fn name(mut message: Message, number: u64) -> Message {
     message.id = Some(format!("{MADE}{number}"));
-    message.next_id = 0;
+    // What the id doesn't say.
+    message.next_id = if number < LARGE { 0 } else { number + 1 };
     message
 }
 

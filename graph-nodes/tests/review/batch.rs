@@ -57,3 +57,27 @@ async fn a_store_that_panics_is_an_error_of_its_item() {
     assert_eq!((report.summary.status, report.summary.ok), (BatchStatus::Ok, 2));
     assert_eq!(report.summary.warnings.len(), 2);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_lookup_that_found_nothing_is_no_evidence() {
+    use graph_nodes::flow::Stage;
+    use graph_nodes::gate::Validators;
+    use graph_nodes::message::ToolCall;
+    use graph_nodes::model::Turn;
+    use graph_nodes::stage::RequireEvidence;
+    use graph_nodes::tool::ToolBox;
+
+    use crate::support::{flow, seat, talk};
+
+    let orders = BatchLookup::new(|ids: Vec<String>| async move {
+        Ok(ids.into_iter().filter(|id| id == "oak").map(|id| (id, 1)).collect::<HashMap<_, _>>())
+    });
+    let tools = ToolBox::builder().tool(orders.into_tool("orders", "Looks orders up.")).build().unwrap();
+    let evidence = RequireEvidence::new("explore", seat()).all_of(["orders"]);
+    let explore = Stage::new("explore").tools(["orders"]).validators(Validators::new().with(evidence));
+    let graph = flow([]).tools(tools).stage(explore).build().unwrap();
+    let call = |id: &str| Turn::calls([ToolCall::new("c", "orders", &json!({"ids": [id]}))]);
+    let turns = [call("elm"), Turn::text("It is on its way."), call("oak"), Turn::text("One.")];
+    let end = talk(&graph, turns).say("where is it?").await;
+    assert_eq!(end.reply_as::<String>().unwrap().as_deref(), Some("One."));
+}

@@ -240,3 +240,33 @@ async fn the_last_steps_of_a_turn_end_it_whatever_the_model_wants() {
         assert_eq!(check_history(end.state.history.iter()), Ok(()));
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn logic_may_come_back_by_way_of_a_node() {
+    use graph_engine::Command;
+
+    #[derive(graph_engine::Route)]
+    enum Next {
+        #[route(to = "fix")]
+        Fix,
+        #[route(to = "present")]
+        Present,
+    }
+    async fn check(trip: Snap<Trip>) -> Command<Trip, Next> {
+        match trip.city.is_empty() {
+            true => Command::go(Next::Fix),
+            false => Command::go(Next::Present),
+        }
+    }
+    async fn fix() -> <Trip as State>::Update {
+        Trip::update().city("Oslo")
+    }
+    let graph = flow([])
+        .stage(Stage::logic("check", check))
+        .stage(Stage::new("present"))
+        .with(|builder| builder.node("fix", fix).edge("fix", "check"))
+        .build()
+        .unwrap();
+    let end = talk(&graph, [Turn::text("Here.")]).say("hi").await;
+    assert_eq!(path(&end.state), ["check", "present"]);
+}

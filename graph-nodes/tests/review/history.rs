@@ -1,7 +1,8 @@
 //! Replies and responses that would break the history.
 
+use graph_engine::Log;
 use graph_nodes::flow::Stage;
-use graph_nodes::message::{CallStatus, Message, ToolCall, check_history};
+use graph_nodes::message::{CallStatus, Message, ToolCall, add_messages, check_history};
 use graph_nodes::model::{FnModel, Response, Turn};
 use graph_nodes::tool::{GroupReply, ToolBox, ToolReply, group};
 
@@ -117,4 +118,19 @@ async fn the_handler_of_a_group_sees_the_ids_that_the_history_gets() {
         assert!(message.call_id().is_none_or(|id| message.text() == format!("for {id}")), "{message:?}");
     }
     assert_eq!(statuses(end.state.history.iter()).len(), 4);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_id_with_the_largest_number_is_somebody_elses() {
+    for number in [u64::MAX, u64::MAX - 1, u64::MAX - 2, 1 << 62, (1 << 62) - 1, (1 << 62) - 2] {
+        let id = format!("msg_{number}");
+        let mut history = add_messages(&Log::new(), Log::from([Message::user("a").with_id(&*id)])).unwrap();
+        for _ in 0..3 {
+            history = add_messages(&history, Log::from([Message::user("b"), Message::user("c")])).unwrap();
+            let edit = [Message::user("d"), Message::user("e").with_id("own"), Message::user("f")];
+            history = add_messages(&history, Log::from(edit)).unwrap();
+        }
+        let ids: std::collections::BTreeSet<_> = history.iter().map(|message| message.id.clone().unwrap()).collect();
+        assert_eq!(ids.len(), history.len());
+    }
 }
