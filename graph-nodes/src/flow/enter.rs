@@ -55,14 +55,12 @@ pub struct EnterNode<S: State> {
     stage: Name,
     cursor: Field<S, Cursor>,
     hooks: AllHooks<S>,
-    /// A stage without a model has nobody who could do better the second time.
-    once: bool,
 }
 
 impl<S: State> EnterNode<S> {
     /// The beginning of a stage without hooks.
     pub fn new(stage: impl Into<Name>, cursor: Field<S, Cursor>) -> Self {
-        Self { stage: stage.into(), cursor, hooks: AllHooks::default(), once: false }
+        Self { stage: stage.into(), cursor, hooks: AllHooks::default() }
     }
 
     /// Runs this when the stage is entered.
@@ -74,11 +72,6 @@ impl<S: State> EnterNode<S> {
 
     pub(super) fn with_hooks(mut self, hooks: AllHooks<S>) -> Self {
         self.hooks = hooks;
-        self
-    }
-
-    pub(super) fn once(mut self, once: bool) -> Self {
-        self.once = once;
         self
     }
 }
@@ -95,12 +88,6 @@ impl<S: State> Node<S> for EnterNode<S> {
                 [left.and_then(|hooks| hooks.exit.as_ref()), own.and_then(|hooks| hooks.enter.as_ref())]
             }
             Arrival::Restore => [None, own.and_then(|hooks| hooks.restore.as_ref())],
-            Arrival::Again if self.once => {
-                return Err(NodeError::fatal(format!(
-                    "stage `{}` goes to itself; go to another stage, or finish",
-                    self.stage
-                )));
-            }
             Arrival::Again => return Ok(Outcome::default()),
         };
         let mut update = S::Update::default();

@@ -20,6 +20,7 @@ mod enter;
 mod error;
 mod event;
 mod hooks;
+mod onward;
 mod stage;
 mod vertices;
 

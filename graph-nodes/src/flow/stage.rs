@@ -136,7 +136,8 @@ impl<S: State> Stage<S> {
         Self::of(name, Kind::Model(Box::default()))
     }
 
-    /// A stage without a model: this node runs, and says where to go on. Going to the stage itself fails the turn.
+    /// A stage without a model: this node runs, and says where to go on. Going to the stage itself fails the turn;
+    /// by way of another node it may come back.
     pub fn logic<M>(name: impl Into<Name>, node: impl IntoNode<S, M>) -> Self {
         Self::of(name, Kind::Logic(Box::new(node.into_node())))
     }

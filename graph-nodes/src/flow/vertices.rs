@@ -1,9 +1,10 @@
 //! The vertices that a stage stands for.
 
-use graph_engine::{Builder, Field, Name, State};
+use graph_engine::{Builder, Field, Name, NodeExt, State};
 use serde_json::{Map, Value};
 
 use super::enter::AllHooks;
+use super::onward::Onward;
 use super::stage::{Kind, ModelStage};
 use super::{Catalogue, CompactNode, Cursor, EnterNode, FlowProblem, ModelEntry, Stage};
 use crate::gate::{GatePolicy, Streaming};
@@ -52,15 +53,14 @@ impl<S: State> Parts<'_, S> {
     /// Adds the cluster of a stage, or what is wrong with it.
     pub(super) fn add(&self, builder: Builder<S>, stage: Stage<S>, problems: &mut Vec<FlowProblem>) -> Builder<S> {
         let Stage { name, kind, .. } = stage;
-        let is_model = matches!(kind, Kind::Model(_));
-        let enter = EnterNode::new(&name, self.cursor).with_hooks(self.hooks.clone()).once(!is_model);
+        let enter = EnterNode::new(&name, self.cursor).with_hooks(self.hooks.clone());
         match kind {
             Kind::Model(stage) => self.model_stage(builder, &name, enter, *stage, problems),
             Kind::Logic(node) => {
                 let logic = named(&name, "logic");
-                builder.cluster(&name, &logic, |cluster| {
-                    cluster.node(&name, enter).node(&logic, *node).edge(&name, &logic)
-                })
+                let node = node.layer(Onward(name.clone()));
+                builder
+                    .cluster(&name, &logic, |cluster| cluster.node(&name, enter).node(&logic, node).edge(&name, &logic))
             }
             Kind::End(text) => {
                 let end = named(&name, "end");
