@@ -8,3 +8,4 @@ mod flow;
 mod guards;
 mod history;
 mod support;
+mod turns;
