@@ -148,6 +148,14 @@ pub(crate) fn section() -> Section {
                 "A stage of `Stage::logic` or `Stage::end` has one vertex behind its hooks, which asks nobody.",
             ),
             entry(
+                &problem(
+                    flow()
+                        .stage(explore().exhausted("sorry"))
+                        .with(|graph| graph.node("sorry", || async {}).edge("sorry", "explore_agent")),
+                ),
+                "Everybody enters a stage by the vertex that has its name.",
+            ),
+            entry(
                 &problem(flow().stage(explore().policy(fallback))),
                 "What the vertices find themselves: a `StageError`.",
             ),
