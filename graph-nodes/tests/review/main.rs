@@ -4,6 +4,7 @@
 mod batch;
 mod cassette;
 mod coalescer;
+mod edges;
 mod flow;
 mod guards;
 mod history;

@@ -9,7 +9,7 @@ use super::super::signature::signature;
 use super::super::{StageError, ToolLedger};
 use super::Dispatch;
 use super::answered::{Answered, Failure};
-use super::judge::Judged;
+use super::judge::{Judged, reads};
 use crate::message::{CallStatus, ToolCall};
 use crate::tool::{Entry, ToolReply, ToolRoute};
 
@@ -95,7 +95,7 @@ impl<'a, S: State> Dispatch<'a, S> {
         let mut results = self.run_jobs(batch, jobs).await?;
         // What was read beside a write may be older than it.
         let wrote = jobs.iter().zip(&results).any(|job| match job {
-            (Job::Run(entry), Some(Ok(_))) => !entry.tool.read_only(),
+            (Job::Run(entry), Some(Ok(_))) => !reads(entry),
             _ => false,
         });
         let mut ends = None;
@@ -155,7 +155,7 @@ impl<'a, S: State> Dispatch<'a, S> {
             Ok(reply) => {
                 let text = reply.model_text().unwrap_or_default();
                 ledger.succeeded(&call.name, !reply.extras.unproductive);
-                let reads = entry.tool.read_only();
+                let reads = reads(entry);
                 if !reads {
                     ledger.forget_results();
                 }

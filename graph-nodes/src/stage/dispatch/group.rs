@@ -7,7 +7,7 @@ use graph_engine::{NodeError, State};
 use super::super::{StageError, ToolLedger};
 use super::Dispatch;
 use super::answered::{Answered, Failure, no_json};
-use super::judge::broken;
+use super::judge::{broken, reads};
 use crate::message::ToolCall;
 use crate::tool::{GroupHandler, GroupKey, GroupReply, ToolReply};
 
@@ -64,8 +64,8 @@ impl<S: State> Dispatch<'_, S> {
             self.node.check_route(&name, route).map_err(StageError::fatal)?;
         }
         key.names().iter().for_each(|tool| ledger.succeeded(tool, !reply.extras.unproductive));
-        let reads = |tool: &String| self.tools.find(tool).is_ok_and(|entry| entry.tool.read_only());
-        if !key.names().iter().all(reads) {
+        let only_reads = |tool: &String| self.tools.find(tool).is_ok_and(reads);
+        if !key.names().iter().all(only_reads) {
             ledger.forget_results();
         }
         let stays = reply.stays();

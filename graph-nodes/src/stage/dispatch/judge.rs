@@ -93,6 +93,14 @@ impl<'a, S: State> Dispatch<'a, S> {
     }
 }
 
+/// Whether a success of the tool leaves earlier results as they are.
+pub(super) fn reads<S: State>(entry: &Entry<S>) -> bool {
+    guarded(|| entry.tool.read_only()).unwrap_or_else(|message| {
+        tracing::error!(tool = entry.spec.name, message, "a tool panicked when it was asked whether it only reads");
+        false
+    })
+}
+
 /// What a call of a broken tool is told.
 pub(super) fn broken(tool: &str, ledger: &ToolLedger) -> String {
     let failures = ledger.tally(tool).failures_in_a_row;
