@@ -32,7 +32,8 @@ use crate::tool::ToolBoxError;
 /// let FlowError::Problems(problems) = flow.build().unwrap_err() else { panic!("it compiles") };
 /// let texts: Vec<String> = problems.iter().map(ToString::to_string).collect();
 /// assert_eq!(texts[0], "there are two stages `explore`; give each its own name");
-/// assert_eq!(texts[1], "stage `explore`: there is no model `small`; the catalogue has none");
+/// let unknown = "stage `explore`: there is no model `small`; the catalogue has none; name one of these, or add it with `Catalogue::with`";
+/// assert_eq!(texts[1], unknown);
 /// assert_eq!(texts.len(), 3);
 /// ```
 #[derive(Debug, thiserror::Error)]
@@ -81,7 +82,7 @@ pub enum FlowProblem {
         model: String,
     },
     /// A stage names a model that there is not.
-    #[error("stage `{stage}`: there is no model `{model}`; the catalogue has {}", listed(known.iter().map(String::as_str)))]
+    #[error("stage `{stage}`: there is no model `{model}`; the catalogue has {}; name one of these, or add it with `Catalogue::with`", listed(known.iter().map(String::as_str)))]
     UnknownModel {
         /// The stage.
         stage: Name,
@@ -101,7 +102,7 @@ pub enum FlowProblem {
         model: String,
     },
     /// A stage sets a parameter that its model doesn't take.
-    #[error("stage `{stage}`: the model `{model}` doesn't take `{parameter}`; it takes {}", listed(supported.iter().map(String::as_str)))]
+    #[error("stage `{stage}`: the model `{model}` doesn't take `{parameter}`; it takes {}; leave it out, or let the entry say it with `ModelEntry::supports`", listed(supported.iter().map(String::as_str)))]
     UnsupportedParameter {
         /// The stage.
         stage: Name,

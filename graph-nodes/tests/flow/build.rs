@@ -37,8 +37,8 @@ fn everything_that_is_wrong_is_told_at_once() {
             "stage `present` asks no model, so it has no tools; take it away, or make the stage with `Stage::new`",
             "stage `explore`: the template is wrong, line 2: syntax error: unexpected end of block; correct it",
             "stage `explore`: there is no tool `fly`; the tools are `to_explore`, `to_present`, `to_bye`, `to_check`",
-            "stage `explore`: there is no model `large`; the catalogue has `small`",
-            "stage `present`: the model `small` doesn't take `temperature`; it takes none",
+            "stage `explore`: there is no model `large`; the catalogue has `small`; name one of these, or add it with `Catalogue::with`",
+            "stage `present`: the model `small` doesn't take `temperature`; it takes none; leave it out, or let the entry say it with `ModelEntry::supports`",
         ],
     );
 }
