@@ -96,6 +96,7 @@ pub mod assemble;
 pub mod batch;
 pub mod coalesce;
 pub mod flow;
+mod fnv;
 pub mod gate;
 pub mod message;
 pub mod model;

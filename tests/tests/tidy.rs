@@ -44,6 +44,7 @@ const ENGINE: &[(&str, u32)] = &[
 
 /// The same for the node library.
 const NODES: &[(&str, u32)] = &[
+    ("fnv", 0),
     ("message", 0),
     ("panics", 0),
     ("prompt", 0),

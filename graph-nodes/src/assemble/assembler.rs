@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::delta::{ArgumentsDelta, CallDelta};
 use super::finish::{Assembly, AssemblyError, finish};
 use super::locate::{Place, Places};
-use super::slot::{NameHash, Piece, Slot};
+use super::slot::{Piece, Slot};
 use super::warning::AssemblyWarning;
+use crate::fnv::Fnv;
 
 /// What to do about a call without a usable id or name.
 ///
@@ -212,7 +213,7 @@ impl Assembler {
     fn merge_name(&mut self, call: usize, name: String) {
         let slot = &mut self.calls[call];
         let Some(kept) = &mut slot.name else {
-            slot.name_hash.add(&name);
+            slot.name_hash.add(name.as_bytes());
             slot.name = Some(name);
             self.places.unnamed.remove(&call);
             return;
@@ -226,12 +227,12 @@ impl Assembler {
             self.warnings.push(AssemblyWarning::NameConflict { call, kept: kept.clone(), seen: name });
         } else if self.known.contains(&name) && !knows(&self.known, kept, &name) {
             let seen = std::mem::replace(kept, name.clone());
-            slot.name_hash = NameHash::default();
-            slot.name_hash.add(&name);
+            slot.name_hash = Fnv::default();
+            slot.name_hash.add(name.as_bytes());
             self.warnings.push(AssemblyWarning::ReplacedName { call, kept: name, seen });
         } else {
             kept.push_str(&name);
-            slot.name_hash.add(&name);
+            slot.name_hash.add(name.as_bytes());
         }
     }
 

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::slot::{NameHash, Piece, Slot};
+use super::slot::{Piece, Slot};
+use crate::fnv::Fnv;
 
 /// The answer: a call that is there, a new one, or nothing to do.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -108,7 +109,7 @@ impl Places {
 
     /// The last open call of this name.
     fn open_named(&self, calls: &[Slot], name: &str) -> Option<usize> {
-        let hash = NameHash::of(name);
+        let hash = Fnv::of(name).get();
         let same_hash = self.named.range((hash, 0)..=(hash, usize::MAX)).rev().map(|(_, call)| *call);
         same_hash.into_iter().find(|call| calls[*call].name.as_deref() == Some(name))
     }

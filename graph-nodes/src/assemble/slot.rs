@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::scan::Scanner;
+use crate::fnv::Fnv;
 
 /// A call that is being assembled.
 #[derive(Clone, Debug, Default)]
@@ -11,7 +12,7 @@ pub(super) struct Slot {
     pub(super) id: Option<String>,
     pub(super) name: Option<String>,
     /// Of the name so far.
-    pub(super) name_hash: NameHash,
+    pub(super) name_hash: Fnv,
     pub(super) arguments: String,
     pub(super) scanner: Scanner,
     /// The start of this call was reported.
@@ -30,33 +31,6 @@ impl Slot {
     pub(super) fn append(&mut self, text: &str) {
         self.scanner.feed(text);
         self.arguments.push_str(text);
-    }
-}
-
-/// A hash that grows with its text, so that a name that comes in many pieces is not read again for each of them.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct NameHash(u64);
-
-impl Default for NameHash {
-    fn default() -> Self {
-        Self(0xcbf2_9ce4_8422_2325)
-    }
-}
-
-impl NameHash {
-    pub(super) fn of(text: &str) -> u64 {
-        let mut hash = Self::default();
-        hash.add(text);
-        hash.0
-    }
-
-    /// FNV-1a.
-    pub(super) fn add(&mut self, text: &str) {
-        self.0 = text.bytes().fold(self.0, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
-    }
-
-    pub(super) fn get(self) -> u64 {
-        self.0
     }
 }
 

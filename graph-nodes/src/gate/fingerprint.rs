@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::fnv::Fnv;
 use crate::model::Response;
 
 /// A mark that is the same for responses that say the same: text, refusal, and
@@ -27,14 +28,14 @@ pub struct Fingerprint(String);
 impl Fingerprint {
     /// The mark of a response.
     pub fn of(response: &Response) -> Self {
-        let mut hash = Fnv::new();
-        hash.part(&response.text);
-        hash.part(response.refusal.as_deref().unwrap_or_default());
+        let mut hash = Fnv::default();
+        part(&mut hash, &response.text);
+        part(&mut hash, response.refusal.as_deref().unwrap_or_default());
         for call in &response.calls {
-            hash.part(&call.name);
-            hash.part(call.arguments.raw());
+            part(&mut hash, &call.name);
+            part(&mut hash, call.arguments.raw());
         }
-        Self(format!("{:016x}", hash.0))
+        Self(format!("{:016x}", hash.get()))
     }
 }
 
@@ -44,24 +45,8 @@ impl fmt::Display for Fingerprint {
     }
 }
 
-/// FNV-1a with 64 bits: the standard library's hasher may change between
-/// versions, and this mark is stored.
-struct Fnv(u64);
-
-impl Fnv {
-    fn new() -> Self {
-        Self(0xcbf2_9ce4_8422_2325)
-    }
-
-    fn part(&mut self, text: &str) {
-        self.bytes(text.as_bytes());
-        // The length after each part keeps parts apart.
-        self.bytes(&(text.len() as u64).to_le_bytes());
-    }
-
-    fn bytes(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    }
+fn part(hash: &mut Fnv, text: &str) {
+    hash.add(text.as_bytes());
+    // The length after each part keeps parts apart.
+    hash.add(&(text.len() as u64).to_le_bytes());
 }

@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::fnv::Fnv;
+
 /// The value with object keys sorted by code point and without white space, whatever order they were inserted in and
 /// whatever features `serde_json` was built with.
 pub(crate) fn canonical(value: &Value) -> String {
@@ -10,11 +12,9 @@ pub(crate) fn canonical(value: &Value) -> String {
     text
 }
 
-/// FNV-1a with 64 bits, as 16 hexadecimal digits: the standard library's hasher may change between versions, and this
-/// hash is stored.
+/// As 16 hexadecimal digits.
 pub(super) fn hash(text: &str) -> String {
-    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    format!("{:016x}", text.bytes().fold(0xcbf2_9ce4_8422_2325, step))
+    format!("{:016x}", Fnv::of(text).get())
 }
 
 fn write(value: &Value, text: &mut String) {
