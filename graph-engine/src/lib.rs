@@ -148,8 +148,8 @@ pub use state::{
     PersistAppend, ReduceError, Reduced, State,
 };
 pub use store::{
-    CacheKey, CheckpointInfo, CheckpointStore, Commit, FieldRow, Filter, Keep, MemoryCache, MemoryStore, NodeCache,
-    Place, Segment, Stored, Tags,
+    CacheKey, CheckpointInfo, CheckpointKind, CheckpointStore, Commit, FieldRow, Filter, Keep, MemoryCache,
+    MemoryStore, NodeCache, Place, SavedResult, Segment, Stored, Tags, ThreadFilter, ThreadInfo,
 };
 pub use stuck_task::StuckTask;
 pub use task::{

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use graph_engine::{
-    CheckpointId, CheckpointInfo, CheckpointStore, Commit, Filter, Keep, MemoryStore, Place, Segment, StoreError,
-    Stored, TaskId, async_trait,
+    CheckpointId, CheckpointInfo, CheckpointStore, Commit, Filter, Keep, MemoryStore, Name, Place, SavedResult,
+    Segment, StoreError, Stored, TaskId, ThreadFilter, ThreadInfo, async_trait,
 };
 
 /// A [`MemoryStore`] with knobs. Clones share everything.
@@ -71,9 +71,13 @@ impl CheckpointStore for TestStore {
         self.inner.commit(place, commit).await
     }
 
-    async fn save(&self, place: &Place, head: CheckpointId, task: TaskId, result: &[u8]) -> Result<(), StoreError> {
-        self.knobs.saves.lock().unwrap_or_else(PoisonError::into_inner).push(task);
-        self.inner.save(place, head, task, result).await
+    async fn save(&self, place: &Place, head: CheckpointId, results: &[SavedResult]) -> Result<(), StoreError> {
+        self.knobs
+            .saves
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .extend(results.iter().map(|result| result.task));
+        self.inner.save(place, head, results).await
     }
 
     async fn load(&self, place: &Place, at: Option<CheckpointId>) -> Result<Option<Stored>, StoreError> {
@@ -96,6 +100,22 @@ impl CheckpointStore for TestStore {
 
     async fn prune(&self, place: &Place, keep: Keep) -> Result<u64, StoreError> {
         self.inner.prune(place, keep).await
+    }
+
+    async fn row(&self, place: &Place, id: CheckpointId) -> Result<Option<Commit>, StoreError> {
+        self.inner.row(place, id).await
+    }
+
+    async fn namespaces(&self, thread: &str) -> Result<Vec<Name>, StoreError> {
+        self.inner.namespaces(thread).await
+    }
+
+    async fn threads(&self, filter: &ThreadFilter) -> Result<Vec<ThreadInfo>, StoreError> {
+        self.inner.threads(filter).await
+    }
+
+    async fn clear(&self, place: &Place) -> Result<bool, StoreError> {
+        self.inner.clear(place).await
     }
 
     async fn copy(&self, from: &str, to: &str) -> Result<(), StoreError> {

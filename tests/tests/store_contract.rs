@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use graph_engine::{
-    CheckpointId, CheckpointStore, Commit, Encoding, FieldRow, Filter, Keep, MemoryStore, Place, Segment, StoreError,
-    TaskId,
+    CheckpointId, CheckpointStore, Commit, Encoding, FieldRow, Filter, Keep, MemoryStore, Place, SavedResult, Segment,
+    StoreError, TaskId,
 };
 
 /// Calls every function of the suite with a store of its own.
@@ -141,7 +141,7 @@ mod contract {
         assert!(store.field(&place, None, "log", 0..9).await.unwrap().is_empty());
         assert_eq!(store.prune(&place, Keep::Last(1)).await.unwrap(), 0);
         assert!(!store.delete("t").await.unwrap());
-        assert!(is_conflict(store.save(&place, id, task(0, 0), b"x").await));
+        assert!(is_conflict(store.save(&place, id, &[SavedResult::new(task(0, 0), "", b"x".to_vec())]).await));
         assert!(is_conflict(store.copy("t", "u").await));
         assert!(store.load(&place, None).await.unwrap().is_none(), "asking makes no thread");
     }
@@ -328,13 +328,14 @@ mod contract {
     pub(super) async fn saved_results_belong_to_the_head(store: Store) {
         let place = Place::thread("t");
         let made = chain(&*store, &place, 2).await;
-        store.save(&place, made[1], task(2, 1), b"second").await.unwrap();
-        store.save(&place, made[1], task(2, 0), b"first \xff\0").await.unwrap();
-        store.save(&place, made[1], task(2, 1), b"too late").await.unwrap();
-        assert!(is_conflict(store.save(&place, made[0], task(2, 2), b"stale").await));
+        store.save(&place, made[1], &[SavedResult::new(task(2, 1), "", b"second".to_vec())]).await.unwrap();
+        store.save(&place, made[1], &[SavedResult::new(task(2, 0), "", b"first \xff\0".to_vec())]).await.unwrap();
+        store.save(&place, made[1], &[SavedResult::new(task(2, 1), "", b"too late".to_vec())]).await.unwrap();
+        assert!(is_conflict(store.save(&place, made[0], &[SavedResult::new(task(2, 2), "", b"stale".to_vec())]).await));
         let mut saved = store.load(&place, None).await.unwrap().unwrap().saved;
-        saved.sort();
-        assert_eq!(saved, [(task(2, 0), b"first \xff\0".to_vec()), (task(2, 1), b"second".to_vec())]);
+        saved.sort_by_key(|saved| saved.task);
+        let expected = [(task(2, 0), &b"first \xff\0"[..]), (task(2, 1), b"second")];
+        assert_eq!(saved, expected.map(|(task, bytes)| SavedResult::new(task, "", bytes.to_vec())));
         assert!(store.load(&place, Some(made[0])).await.unwrap().unwrap().saved.is_empty());
         let next = commit(Some(made[1]), "turn", 2, &[]);
         store.commit(&place, &next).await.unwrap();
@@ -345,7 +346,7 @@ mod contract {
         for keep in [0, 1, 2, 3, 5, 8, 12, 99] {
             let place = Place::thread(format!("t{keep}"));
             let made = chain(&*store, &place, 12).await;
-            store.save(&place, made[11], task(12, 0), b"saved").await.unwrap();
+            store.save(&place, made[11], &[SavedResult::new(task(12, 0), "", b"saved".to_vec())]).await.unwrap();
             let mut fork = commit(Some(made[4]), "fork", 5, &[("log", Encoding::Delta, 5..6, "[55]")]);
             fork.fork = true;
             // A branch that is not the head's.
@@ -394,7 +395,7 @@ mod contract {
     pub(super) async fn a_pruned_thread_goes_on(store: Store) {
         let place = Place::thread("t");
         let made = chain(&*store, &place, 7).await;
-        store.save(&place, made[6], task(7, 0), b"saved").await.unwrap();
+        store.save(&place, made[6], &[SavedResult::new(task(7, 0), "", b"saved".to_vec())]).await.unwrap();
         store.prune(&place, Keep::Last(1)).await.unwrap();
         assert_eq!(store.load(&place, None).await.unwrap().unwrap().saved.len(), 1, "saved results of the head stay");
         let next = commit(Some(made[6]), "turn", 7, &[("log", Encoding::Delta, 7..8, "[7]")]);
@@ -407,7 +408,7 @@ mod contract {
         let (place, child) = (Place::thread("t"), Place::new("t", "child"));
         let made = chain(&*store, &place, 5).await;
         chain(&*store, &child, 2).await;
-        store.save(&place, made[4], task(5, 0), b"saved").await.unwrap();
+        store.save(&place, made[4], &[SavedResult::new(task(5, 0), "", b"saved".to_vec())]).await.unwrap();
         store.copy("t", "u").await.unwrap();
         let (copy, copied_child) = (Place::thread("u"), Place::new("u", "child"));
         for id in &made {
@@ -446,7 +447,7 @@ mod contract {
         let same = chain(&*store, &child, 2).await;
         assert_eq!(same, made[..2], "equal ids in another namespace are other checkpoints");
         assert_eq!(ids(&*store, &top, Filter::default()).await.len(), 4);
-        store.save(&child, same[1], task(2, 0), b"x").await.unwrap();
+        store.save(&child, same[1], &[SavedResult::new(task(2, 0), "", b"x".to_vec())]).await.unwrap();
         assert!(store.load(&top, Some(made[1])).await.unwrap().unwrap().saved.is_empty());
         assert_eq!(store.prune(&child, Keep::Last(1)).await.unwrap(), 1);
         assert_eq!(ids(&*store, &top, Filter::default()).await.len(), 4);
@@ -481,9 +482,12 @@ mod contract {
             &[("large", Encoding::Base, 0..u64::MAX, &large), ("empty", Encoding::Base, 0..0, "")],
         );
         store.commit(&place, &first).await.unwrap();
-        store.save(&place, first.id, task(u64::MAX, u32::MAX), b"").await.unwrap();
+        store.save(&place, first.id, &[SavedResult::new(task(u64::MAX, u32::MAX), "", b"".to_vec())]).await.unwrap();
         let stored = store.load(&place, None).await.unwrap().unwrap();
-        assert_eq!((stored.info.step, stored.saved), (u64::MAX, vec![(task(u64::MAX, u32::MAX), Vec::new())]));
+        assert_eq!(
+            (stored.info.step, stored.saved),
+            (u64::MAX, vec![SavedResult::new(task(u64::MAX, u32::MAX), "", Vec::new())])
+        );
         let bytes = |name: &str| stored.fields.iter().find(|segment| segment.name == name).unwrap().bytes.len();
         assert_eq!((bytes("large"), bytes("empty")), (2_000_002, 0));
         let mut bare = Commit::default();

@@ -21,7 +21,7 @@ use crate::machine::{Answer, Ask, Batch, Machine, Start, Stopped, TaskOutcome, e
 use crate::node::Siblings;
 use crate::run_error::RunError;
 use crate::state::State;
-use crate::store::{CheckpointStore, Commit, Place};
+use crate::store::{CheckpointStore, Commit, Place, SavedResult};
 use crate::task::{Snap, Task};
 use crate::task_id::TaskId;
 
@@ -241,7 +241,7 @@ impl<S: State> LocalDriver<S> {
         let encoded = encode_outcome(&self.bench.graph.inner().initial, done);
         let thread = place.thread.clone();
         let bytes = encoded.map_err(|cause| RunError::Encode { thread, step: id.step, cause })?;
-        store.save(place, head, id, &bytes).await.map_err(|cause| self.store_error(cause))
+        store.save(place, head, &[SavedResult::new(id, "", bytes)]).await.map_err(|cause| self.store_error(cause))
     }
 
     async fn commit(&self, mut commit: Box<Commit>) -> Result<Box<Commit>, RunError> {

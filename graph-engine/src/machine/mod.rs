@@ -35,7 +35,7 @@ use crate::name::Name;
 use crate::report::RunReport;
 use crate::run_error::{RunError, TaskFailure, TaskRef};
 use crate::state::{FieldSet, State};
-use crate::store::{Commit, Tags};
+use crate::store::{CheckpointKind, Commit, Tags};
 use crate::task::{Outcome, Shared, Task, TurnContext};
 use crate::task_id::TaskId;
 use frontier::{Frontier, Slot};
@@ -257,11 +257,13 @@ impl<S: State> Machine<S> {
                 if let Err(error) = accepted.and_then(|()| self.enter()) {
                     return fail(error);
                 }
+                return self.commit(CheckpointKind::Input);
             }
             Start::Abandon if !self.frontier.is_unfinished() => return stop(Stopped::Done),
             Start::Abandon => {
                 self.fresh = true;
                 self.frontier.abandon();
+                return self.commit(CheckpointKind::Abandon);
             }
             Start::Proceed => {
                 self.state_mut().reset_transient();
@@ -269,7 +271,7 @@ impl<S: State> Machine<S> {
                 self.began = self.step;
             }
         }
-        self.commit()
+        self.commit(CheckpointKind::Pending)
     }
 
     /// Says what follows from the frontier alone; asked again it says the same.
@@ -353,7 +355,7 @@ impl<S: State> Machine<S> {
             return self.finish_step();
         }
         self.warn_of_transient_writes();
-        self.commit()
+        self.commit(CheckpointKind::Pending)
     }
 
     /// A step that isn't complete is stored as pending, and transient fields never are.
@@ -391,13 +393,13 @@ impl<S: State> Machine<S> {
         self.step += 1;
         self.fresh = true;
         self.report.steps += 1;
-        self.commit()
+        self.commit(CheckpointKind::Step)
     }
 
     /// Stops with an error after one commit of what the step has so far.
     fn keep_and_fail(&mut self, error: RunError) -> Ask<S> {
         self.frontier.stop_with = Some(Box::new(error));
-        self.commit()
+        self.commit(CheckpointKind::Pending)
     }
 
     /// The nodes that have something to do, each once, in task order.

@@ -17,7 +17,7 @@ use crate::name::Name;
 use crate::reply::Reply;
 use crate::run_error::RunError;
 use crate::state::{CodecError, Encoding, FieldSet, State};
-use crate::store::{Commit, FieldRow, Stored};
+use crate::store::{CheckpointKind, Commit, FieldRow, SavedResult, Stored};
 use crate::task::{END, Extra, Goto, Hop, Outcome, Payload, Rare, Target};
 
 /// The form of positions; a reader refuses any other.
@@ -185,11 +185,12 @@ pub(crate) fn decode_outcome<S: State>(state: &S, bytes: &[u8]) -> Result<Outcom
 
 impl<S: State> Machine<S> {
     /// Asks for a commit of the changed fields and the position, or goes on when nothing is durable.
-    pub(super) fn commit(&mut self) -> Ask<S> {
+    pub(super) fn commit(&mut self, kind: CheckpointKind) -> Ask<S> {
         if !self.options.durable {
             return self.advance();
         }
         let mut commit = self.commit.take().unwrap_or_default();
+        commit.kind = kind;
         match self.encode(&mut commit) {
             Ok(()) => match self.too_large() {
                 None => Ask::Commit(commit),
@@ -345,7 +346,7 @@ impl<S: State> Machine<S> {
             self.origin = id;
         }
         self.fresh = false;
-        for (task, bytes) in stored.saved.iter().filter(|(task, _)| task.step == self.step) {
+        for SavedResult { task, bytes, .. } in stored.saved.iter().filter(|saved| saved.task.step == self.step) {
             let outcome = decode_outcome(&self.shared.state, bytes)
                 .map_err(|e| format!("the saved result of task {task}: {e}"))?;
             if self.accepts(*task, &outcome) {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::ops::{Range, RangeInclusive};
+use std::ops::Range;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -43,6 +43,48 @@ impl Place {
     }
 }
 
+/// Why a checkpoint was made.
+///
+/// ```
+/// use graph_engine::CheckpointKind;
+///
+/// assert_eq!(serde_json::to_string(&CheckpointKind::Step)?, "\"step\"");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum CheckpointKind {
+    /// The input of a turn was merged.
+    Input,
+    /// A super-step was merged.
+    #[default]
+    Step,
+    /// A super-step stopped before it was finished: a failure, a pause, a cancellation; or it goes on.
+    Pending,
+    /// Somebody wrote from outside.
+    Edit,
+    /// A new branch or thread begins here.
+    Fork,
+    /// What was unfinished was dropped.
+    Abandon,
+}
+
+impl CheckpointKind {
+    /// The word for it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Input => "input",
+            Self::Step => "step",
+            Self::Pending => "pending",
+            Self::Edit => "edit",
+            Self::Fork => "fork",
+            Self::Abandon => "abandon",
+        }
+    }
+}
+
 /// One checkpoint on its way to a store. The buffers belong to the engine and are used again: a store copies what it
 /// keeps.
 ///
@@ -61,12 +103,16 @@ pub struct Commit {
     pub parent: Option<CheckpointId>,
     /// It may begin a new branch: the head moves whatever it is.
     pub fork: bool,
+    /// Why it was made.
+    pub kind: CheckpointKind,
     /// The turn that made it.
     pub turn: Name,
     /// Super-steps merged since the thread began.
     pub step: u64,
     /// Milliseconds since 1970, for people; nothing is ordered by it.
     pub time_ms: u64,
+    /// When the first of the open questions expires, in milliseconds since 1970, so that the thread is found then.
+    pub due_ms: Option<u64>,
     /// What the turn was tagged with.
     pub tags: Arc<Tags>,
     /// The changed fields.
@@ -136,8 +182,8 @@ pub struct Stored {
     pub position: Vec<u8>,
     /// For every stored field its base, then its deltas in order.
     pub fields: Vec<Segment>,
-    /// Results of finished tasks of the super-step that follows.
-    pub saved: Vec<(TaskId, Vec<u8>)>,
+    /// What was saved of single tasks of the super-step that follows.
+    pub saved: Vec<SavedResult>,
 }
 
 impl Stored {
@@ -145,6 +191,32 @@ impl Stored {
     #[must_use]
     pub fn new(info: CheckpointInfo, position: Vec<u8>) -> Self {
         Self { info, position, fields: Vec::new(), saved: Vec::new() }
+    }
+}
+
+/// What is saved of one task while its super-step is unfinished.
+///
+/// ```
+/// use graph_engine::{SavedResult, TaskId};
+///
+/// let saved = SavedResult::new(TaskId { step: 2, rank: 0 }, "", b"{}".to_vec());
+/// assert_eq!(saved.key, "");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SavedResult {
+    /// The task.
+    pub task: TaskId,
+    /// Empty for the result of the whole task, else the name of one of several results within it.
+    pub key: Name,
+    /// JSON.
+    pub bytes: Vec<u8>,
+}
+
+impl SavedResult {
+    /// A result of these bytes.
+    pub fn new(task: TaskId, key: impl Into<Name>, bytes: Vec<u8>) -> Self {
+        Self { task, key: key.into(), bytes }
     }
 }
 
@@ -197,6 +269,8 @@ pub struct CheckpointInfo {
     pub step: u64,
     /// Milliseconds since 1970.
     pub time_ms: u64,
+    /// Why it was made.
+    pub kind: CheckpointKind,
     /// What the turn was tagged with.
     pub tags: Tags,
 }
@@ -204,90 +278,6 @@ pub struct CheckpointInfo {
 impl CheckpointInfo {
     /// A checkpoint without a time and tags.
     pub fn new(id: CheckpointId, parent: Option<CheckpointId>, turn: impl Into<Name>, step: u64) -> Self {
-        Self { id, parent, turn: turn.into(), step, time_ms: 0, tags: Tags::new() }
+        Self { id, parent, turn: turn.into(), step, time_ms: 0, kind: CheckpointKind::default(), tags: Tags::new() }
     }
-}
-
-/// Which checkpoints to list. The default passes all.
-///
-/// ```
-/// use graph_engine::Filter;
-///
-/// let filter = Filter::default().limit(10).tag("tenant", "acme");
-/// assert_eq!(filter.limit, Some(10));
-/// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Filter {
-    /// Only those made before this one.
-    pub before: Option<CheckpointId>,
-    /// At most so many.
-    pub limit: Option<usize>,
-    /// Only those of this turn.
-    pub turn: Option<Name>,
-    /// Only those of these steps.
-    pub steps: Option<RangeInclusive<u64>>,
-    /// Only those that carry all of these tags.
-    pub tags: Tags,
-}
-
-impl Filter {
-    /// Only those made before this one.
-    #[must_use]
-    pub fn before(mut self, id: CheckpointId) -> Self {
-        self.before = Some(id);
-        self
-    }
-
-    /// At most so many.
-    #[must_use]
-    pub fn limit(mut self, limit: usize) -> Self {
-        self.limit = Some(limit);
-        self
-    }
-
-    /// Only those of this turn.
-    #[must_use]
-    pub fn turn(mut self, turn: impl Into<Name>) -> Self {
-        self.turn = Some(turn.into());
-        self
-    }
-
-    /// Only those of these steps.
-    #[must_use]
-    pub fn steps(mut self, steps: RangeInclusive<u64>) -> Self {
-        self.steps = Some(steps);
-        self
-    }
-
-    /// Only those with this tag.
-    #[must_use]
-    pub fn tag(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
-        self.tags.insert(key.into(), value.into());
-        self
-    }
-
-    /// Whether a checkpoint passes, `before` and `limit` aside.
-    #[must_use]
-    pub fn passes(&self, turn: &str, step: u64, tags: &Tags) -> bool {
-        self.turn.as_ref().is_none_or(|wanted| wanted == turn)
-            && self.steps.as_ref().is_none_or(|steps| steps.contains(&step))
-            && self.tags.iter().all(|(key, value)| tags.get(key) == Some(value))
-    }
-}
-
-/// What pruning keeps. The head is always kept.
-///
-/// ```
-/// use graph_engine::Keep;
-///
-/// assert_ne!(Keep::Last(1), Keep::Since(0));
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Keep {
-    /// The newest so many of the head's chain.
-    Last(usize),
-    /// Those made at this time or later, in milliseconds since 1970.
-    Since(u64),
 }

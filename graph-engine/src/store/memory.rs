@@ -9,12 +9,12 @@ use std::sync::Arc;
 use dashmap::DashMap;
 
 use super::CheckpointStore;
-use super::checkpoint::{CheckpointInfo, Commit, FieldRow, Filter, Keep, Place, Segment, Stored, Tags};
+use super::checkpoint::{CheckpointInfo, CheckpointKind, Commit, FieldRow, Place, SavedResult, Segment, Stored, Tags};
+use super::listing::{Filter, Keep, ThreadFilter, ThreadInfo};
 use crate::checkpoint_id::CheckpointId;
 use crate::error::StoreError;
 use crate::name::Name;
 use crate::state::Encoding;
-use crate::task_id::TaskId;
 
 /// Checkpoints in memory. Cloning it gives another handle to the same data.
 ///
@@ -53,7 +53,7 @@ struct Rows {
     fields: Vec<FieldRow>,
     bytes: Vec<u8>,
     head: Option<usize>,
-    saved: Vec<(CheckpointId, TaskId, Vec<u8>)>,
+    saved: Vec<(CheckpointId, SavedResult)>,
 }
 
 /// Ids are hashes already: their low half is as good as any other hash of them.
@@ -84,6 +84,8 @@ struct Row {
     turn: Name,
     step: u64,
     time_ms: u64,
+    kind: CheckpointKind,
+    due_ms: Option<u64>,
     tags: Arc<Tags>,
     fields: Range<usize>,
     position: Range<usize>,
@@ -150,6 +152,8 @@ impl Rows {
             turn: commit.turn.clone(),
             step: commit.step,
             time_ms: commit.time_ms,
+            kind: commit.kind,
+            due_ms: commit.due_ms,
             tags: commit.tags.clone(),
             fields: first..self.fields.len(),
             position,
@@ -212,15 +216,39 @@ impl Rows {
     }
 
     fn info(&self, at: usize) -> CheckpointInfo {
-        let Row { id, parent, turn, step, time_ms, tags, .. } = &self.rows[at];
+        let Row { id, parent, turn, step, time_ms, kind, tags, .. } = &self.rows[at];
         CheckpointInfo {
             id: *id,
             parent: *parent,
             turn: turn.clone(),
             step: *step,
             time_ms: *time_ms,
+            kind: *kind,
             tags: (**tags).clone(),
         }
+    }
+
+    /// A checkpoint as it was committed.
+    fn row(&self, at: usize) -> Commit {
+        let row = &self.rows[at];
+        let mut commit = Commit {
+            id: row.id,
+            parent: row.parent,
+            turn: row.turn.clone(),
+            step: row.step,
+            time_ms: row.time_ms,
+            kind: row.kind,
+            due_ms: row.due_ms,
+            tags: row.tags.clone(),
+            ..Commit::default()
+        };
+        for field in &self.fields[row.fields.clone()] {
+            let start = commit.bytes.len();
+            commit.bytes.extend_from_slice(&self.bytes[field.bytes.clone()]);
+            commit.fields.push(FieldRow { bytes: start..commit.bytes.len(), ..field.clone() });
+        }
+        commit.bytes.extend_from_slice(&self.bytes[row.position.clone()]);
+        commit
     }
 
     fn prune(&mut self, keep: Keep) -> u64 {
@@ -286,7 +314,7 @@ impl CheckpointStore for MemoryStore {
         spaces.entry(place.namespace.clone()).or_default().commit(&place.thread, commit)
     }
 
-    async fn save(&self, place: &Place, head: CheckpointId, task: TaskId, result: &[u8]) -> Result<(), StoreError> {
+    async fn save(&self, place: &Place, head: CheckpointId, results: &[SavedResult]) -> Result<(), StoreError> {
         let mut spaces = self
             .threads
             .get_mut(&place.thread)
@@ -295,8 +323,13 @@ impl CheckpointStore for MemoryStore {
         if rows.head.map(|at| rows.rows[at].id) != Some(head) {
             return Err(StoreError::conflict(&*place.thread, "the head moved"));
         }
-        if !rows.saved.iter().any(|(at, id, _)| *at == head && *id == task) {
-            rows.saved.push((head, task, result.to_vec()));
+        for result in results {
+            let same = |(at, saved): &(CheckpointId, SavedResult)| {
+                *at == head && saved.task == result.task && saved.key == result.key
+            };
+            if !rows.saved.iter().any(same) {
+                rows.saved.push((head, result.clone()));
+            }
         }
         Ok(())
     }
@@ -306,7 +339,7 @@ impl CheckpointStore for MemoryStore {
         let Some(rows) = spaces.get(&place.namespace) else { return Ok(None) };
         let Some(at) = rows.at(at) else { return Ok(None) };
         let info = rows.info(at);
-        let saved = rows.saved.iter().filter(|(id, ..)| *id == info.id).map(|(_, id, result)| (*id, result.clone()));
+        let saved = rows.saved.iter().filter(|(id, _)| *id == info.id).map(|(_, result)| result.clone());
         Ok(Some(Stored {
             position: rows.bytes[rows.rows[at].position.clone()].to_vec(),
             fields: rows.segments(at).into_iter().map(|row| rows.segment(row)).collect(),
@@ -332,6 +365,12 @@ impl CheckpointStore for MemoryStore {
         Ok(rows.segments(at).into_iter().filter(wanted).map(|row| rows.segment(row)).collect())
     }
 
+    async fn row(&self, place: &Place, id: CheckpointId) -> Result<Option<Commit>, StoreError> {
+        let Some(spaces) = self.threads.get(&place.thread) else { return Ok(None) };
+        let Some(rows) = spaces.get(&place.namespace) else { return Ok(None) };
+        Ok(rows.find(id).map(|at| rows.row(at)))
+    }
+
     async fn list(&self, place: &Place, filter: &Filter) -> Result<Vec<CheckpointInfo>, StoreError> {
         let Some(spaces) = self.threads.get(&place.thread) else { return Ok(Vec::new()) };
         let Some(rows) = spaces.get(&place.namespace) else { return Ok(Vec::new()) };
@@ -346,6 +385,32 @@ impl CheckpointStore for MemoryStore {
     async fn prune(&self, place: &Place, keep: Keep) -> Result<u64, StoreError> {
         let Some(mut spaces) = self.threads.get_mut(&place.thread) else { return Ok(0) };
         Ok(spaces.get_mut(&place.namespace).map_or(0, |rows| rows.prune(keep)))
+    }
+
+    async fn namespaces(&self, thread: &str) -> Result<Vec<Name>, StoreError> {
+        Ok(self.threads.get(thread).map_or_else(Vec::new, |spaces| spaces.keys().cloned().collect()))
+    }
+
+    async fn threads(&self, filter: &ThreadFilter) -> Result<Vec<ThreadInfo>, StoreError> {
+        let mut found: Vec<ThreadInfo> = self
+            .threads
+            .iter()
+            .filter_map(|spaces| {
+                let rows = spaces.get("")?;
+                let head = rows.head?;
+                let due_ms = rows.rows[head].due_ms;
+                let info = || ThreadInfo { thread: spaces.key().clone(), head: rows.info(head), due_ms };
+                filter.passes(spaces.key(), due_ms).then(info)
+            })
+            .collect();
+        found.sort_by(|a, b| a.thread.cmp(&b.thread));
+        found.truncate(filter.limit.unwrap_or(usize::MAX));
+        Ok(found)
+    }
+
+    async fn clear(&self, place: &Place) -> Result<bool, StoreError> {
+        let Some(mut spaces) = self.threads.get_mut(&place.thread) else { return Ok(false) };
+        Ok(spaces.remove(&place.namespace).is_some())
     }
 
     async fn copy(&self, from: &str, to: &str) -> Result<(), StoreError> {

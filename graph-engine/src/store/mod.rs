@@ -2,17 +2,19 @@
 
 mod cache;
 mod checkpoint;
+mod listing;
 mod memory;
 
 pub use cache::{CacheKey, MemoryCache, NodeCache};
-pub use checkpoint::{CheckpointInfo, Commit, FieldRow, Filter, Keep, Place, Segment, Stored, Tags};
+pub use checkpoint::{CheckpointInfo, CheckpointKind, Commit, FieldRow, Place, SavedResult, Segment, Stored, Tags};
+pub use listing::{Filter, Keep, ThreadFilter, ThreadInfo};
 pub use memory::MemoryStore;
 
 use std::ops::Range;
 
 use crate::checkpoint_id::CheckpointId;
 use crate::error::StoreError;
-use crate::task_id::TaskId;
+use crate::name::Name;
 
 /// Keeps the checkpoints of threads.
 ///
@@ -23,7 +25,9 @@ use crate::task_id::TaskId;
 ///   succeeds and changes nothing, with other content it is a [`StoreError::Conflict`].
 /// - A commit moves the head only if the head is the parent that it names, or if it is a declared fork; else it is a
 ///   conflict and nothing is stored. So a stale writer is fenced and a repeated call is harmless.
-/// - Field rows are never changed. A base replaces what came before in its chain of parents, a delta is added to it.
+/// - Field rows are never changed. A base replaces what came before in its chain of parents, anything else is added to
+///   it.
+/// - What a commit costs doesn't grow with the number of checkpoints, and loading one costs what its state holds.
 /// - Ids of threads are data: they are compared byte by byte and never become part of a query or path.
 ///
 /// ```
@@ -42,9 +46,11 @@ pub trait CheckpointStore: Send + Sync + 'static {
     /// Stores one checkpoint and makes it the head.
     async fn commit(&self, place: &Place, commit: &Commit) -> Result<(), StoreError>;
 
-    /// Stores the result of one finished task of the unfinished super-step that follows `head`. The first result of a
-    /// task stands.
-    async fn save(&self, place: &Place, head: CheckpointId, task: TaskId, result: &[u8]) -> Result<(), StoreError>;
+    /// Stores results of single tasks of the unfinished super-step that follows `head`: all of them or none. The first
+    /// result of a task and key stands. They are gone once a commit moves the head.
+    ///
+    /// A head that is not `head` is a [`StoreError::Conflict`].
+    async fn save(&self, place: &Place, head: CheckpointId, results: &[SavedResult]) -> Result<(), StoreError>;
 
     /// A checkpoint with all its fields and the results saved after it; the head if none is named.
     async fn load(&self, place: &Place, at: Option<CheckpointId>) -> Result<Option<Stored>, StoreError>;
@@ -58,6 +64,10 @@ pub trait CheckpointStore: Send + Sync + 'static {
         range: Range<u64>,
     ) -> Result<Vec<Segment>, StoreError>;
 
+    /// What one checkpoint itself changed, as it was committed; `None` if it is not stored. A checkpoint whose parent was
+    /// pruned has taken over all that it needs.
+    async fn row(&self, place: &Place, id: CheckpointId) -> Result<Option<Commit>, StoreError>;
+
     /// Checkpoints that pass the filter, the newest first.
     async fn list(&self, place: &Place, filter: &Filter) -> Result<Vec<CheckpointInfo>, StoreError>;
 
@@ -65,7 +75,17 @@ pub trait CheckpointStore: Send + Sync + 'static {
     /// checkpoint stays whole.
     async fn prune(&self, place: &Place, keep: Keep) -> Result<u64, StoreError>;
 
-    /// Copies a thread with all its namespaces to a new one.
+    /// The namespaces of a thread, in the order of their bytes: the empty one first.
+    async fn namespaces(&self, thread: &str) -> Result<Vec<Name>, StoreError>;
+
+    /// Threads that pass the filter, in the order of their bytes. What has no checkpoint of its own is no thread.
+    async fn threads(&self, filter: &ThreadFilter) -> Result<Vec<ThreadInfo>, StoreError>;
+
+    /// Drops one namespace of a thread with everything in it; `false` if there was nothing.
+    async fn clear(&self, place: &Place) -> Result<bool, StoreError>;
+
+    /// Copies a thread with all its namespaces to a new one. An unknown thread, and one that is there already, is a
+    /// [`StoreError::Conflict`].
     async fn copy(&self, from: &str, to: &str) -> Result<(), StoreError>;
 
     /// Deletes a thread with all its namespaces; `false` if there was none.

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use super::plan::Fault;
 use graph_engine::{
-    CheckpointId, CheckpointInfo, CheckpointStore, Commit, Encoding, Filter, Keep, MemoryStore, Place, Segment,
-    StoreError, Stored, TaskId, async_trait,
+    CheckpointId, CheckpointInfo, CheckpointStore, Commit, Encoding, Filter, Keep, MemoryStore, Name, Place,
+    SavedResult, Segment, StoreError, Stored, TaskId, ThreadFilter, ThreadInfo, async_trait,
 };
 
 /// One commit as the store saw it.
@@ -123,9 +123,9 @@ impl CheckpointStore for SimStore {
         }
     }
 
-    async fn save(&self, place: &Place, head: CheckpointId, task: TaskId, result: &[u8]) -> Result<(), StoreError> {
-        self.memory.save(place, head, task, result).await?;
-        self.inner().noted.saves.push((head, task));
+    async fn save(&self, place: &Place, head: CheckpointId, results: &[SavedResult]) -> Result<(), StoreError> {
+        self.memory.save(place, head, results).await?;
+        self.inner().noted.saves.extend(results.iter().map(|result| (head, result.task)));
         Ok(())
     }
 
@@ -154,6 +154,22 @@ impl CheckpointStore for SimStore {
 
     async fn prune(&self, place: &Place, keep: Keep) -> Result<u64, StoreError> {
         self.memory.prune(place, keep).await
+    }
+
+    async fn row(&self, place: &Place, id: CheckpointId) -> Result<Option<Commit>, StoreError> {
+        self.memory.row(place, id).await
+    }
+
+    async fn namespaces(&self, thread: &str) -> Result<Vec<Name>, StoreError> {
+        self.memory.namespaces(thread).await
+    }
+
+    async fn threads(&self, filter: &ThreadFilter) -> Result<Vec<ThreadInfo>, StoreError> {
+        self.memory.threads(filter).await
+    }
+
+    async fn clear(&self, place: &Place) -> Result<bool, StoreError> {
+        self.memory.clear(place).await
     }
 
     async fn copy(&self, from: &str, to: &str) -> Result<(), StoreError> {

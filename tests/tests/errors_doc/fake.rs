@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use graph_engine::{
-    CheckpointId, CheckpointInfo, CheckpointStore, Commit, Filter, Keep, Place, Segment, StoreError, Stored, TaskId,
-    async_trait,
+    CheckpointId, CheckpointInfo, CheckpointStore, Commit, Filter, Keep, Name, Place, SavedResult, Segment, StoreError,
+    Stored, ThreadFilter, ThreadInfo, async_trait,
 };
 
 /// Loads this, and then fails with that.
@@ -38,7 +38,7 @@ impl CheckpointStore for Fake {
         Err((self.error)())
     }
 
-    async fn save(&self, _: &Place, _: CheckpointId, _: TaskId, _: &[u8]) -> Result<(), StoreError> {
+    async fn save(&self, _: &Place, _: CheckpointId, _: &[SavedResult]) -> Result<(), StoreError> {
         Err((self.error)())
     }
 
@@ -61,6 +61,22 @@ impl CheckpointStore for Fake {
     }
 
     async fn prune(&self, _: &Place, _: Keep) -> Result<u64, StoreError> {
+        Err((self.error)())
+    }
+
+    async fn row(&self, _: &Place, _: CheckpointId) -> Result<Option<Commit>, StoreError> {
+        Err((self.error)())
+    }
+
+    async fn namespaces(&self, _: &str) -> Result<Vec<Name>, StoreError> {
+        Err((self.error)())
+    }
+
+    async fn threads(&self, _: &ThreadFilter) -> Result<Vec<ThreadInfo>, StoreError> {
+        Err((self.error)())
+    }
+
+    async fn clear(&self, _: &Place) -> Result<bool, StoreError> {
         Err((self.error)())
     }
 

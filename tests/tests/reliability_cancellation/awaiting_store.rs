@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use behaviour_tests::TestStore;
 use graph_engine::{
-    CheckpointId, CheckpointInfo, CheckpointStore, Commit, Filter, Keep, Place, Segment, StoreError, Stored, TaskId,
-    async_trait,
+    CheckpointId, CheckpointInfo, CheckpointStore, Commit, Filter, Keep, Name, Place, SavedResult, Segment, StoreError,
+    Stored, ThreadFilter, ThreadInfo, async_trait,
 };
 use tokio::task::yield_now;
 
@@ -26,9 +26,9 @@ impl CheckpointStore for AwaitingStore {
         done
     }
 
-    async fn save(&self, place: &Place, head: CheckpointId, task: TaskId, result: &[u8]) -> Result<(), StoreError> {
+    async fn save(&self, place: &Place, head: CheckpointId, results: &[SavedResult]) -> Result<(), StoreError> {
         yield_now().await;
-        let done = self.0.save(place, head, task, result).await;
+        let done = self.0.save(place, head, results).await;
         yield_now().await;
         done
     }
@@ -56,6 +56,22 @@ impl CheckpointStore for AwaitingStore {
 
     async fn prune(&self, place: &Place, keep: Keep) -> Result<u64, StoreError> {
         self.0.prune(place, keep).await
+    }
+
+    async fn row(&self, place: &Place, id: CheckpointId) -> Result<Option<Commit>, StoreError> {
+        self.0.row(place, id).await
+    }
+
+    async fn namespaces(&self, thread: &str) -> Result<Vec<Name>, StoreError> {
+        self.0.namespaces(thread).await
+    }
+
+    async fn threads(&self, filter: &ThreadFilter) -> Result<Vec<ThreadInfo>, StoreError> {
+        self.0.threads(filter).await
+    }
+
+    async fn clear(&self, place: &Place) -> Result<bool, StoreError> {
+        self.0.clear(place).await
     }
 
     async fn copy(&self, from: &str, to: &str) -> Result<(), StoreError> {

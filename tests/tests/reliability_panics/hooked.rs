@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use behaviour_tests::{Runs, TestStore};
 use graph_engine::{
-    CheckpointId, CheckpointInfo, CheckpointStore, Commit, Filter, FromTask, Graph, In, Keep, Next, NodeError, NodeExt,
-    NodeInfo, Place, Retry, Route, START, Segment, Snap, State, StoreError, Stored, Task, TaskId, async_trait,
+    CheckpointId, CheckpointInfo, CheckpointStore, Commit, Filter, FromTask, Graph, In, Keep, Name, Next, NodeError,
+    NodeExt, NodeInfo, Place, Retry, Route, START, SavedResult, Segment, Snap, State, StoreError, Stored, Task,
+    ThreadFilter, ThreadInfo, async_trait,
 };
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -217,9 +218,9 @@ impl CheckpointStore for HookedStore {
         self.0.commit(place, commit).await
     }
 
-    async fn save(&self, place: &Place, head: CheckpointId, task: TaskId, result: &[u8]) -> Result<(), StoreError> {
+    async fn save(&self, place: &Place, head: CheckpointId, results: &[SavedResult]) -> Result<(), StoreError> {
         hook("`save` of a store");
-        self.0.save(place, head, task, result).await
+        self.0.save(place, head, results).await
     }
 
     async fn load(&self, place: &Place, at: Option<CheckpointId>) -> Result<Option<Stored>, StoreError> {
@@ -244,6 +245,22 @@ impl CheckpointStore for HookedStore {
 
     async fn prune(&self, place: &Place, keep: Keep) -> Result<u64, StoreError> {
         self.0.prune(place, keep).await
+    }
+
+    async fn row(&self, place: &Place, id: CheckpointId) -> Result<Option<Commit>, StoreError> {
+        self.0.row(place, id).await
+    }
+
+    async fn namespaces(&self, thread: &str) -> Result<Vec<Name>, StoreError> {
+        self.0.namespaces(thread).await
+    }
+
+    async fn threads(&self, filter: &ThreadFilter) -> Result<Vec<ThreadInfo>, StoreError> {
+        self.0.threads(filter).await
+    }
+
+    async fn clear(&self, place: &Place) -> Result<bool, StoreError> {
+        self.0.clear(place).await
     }
 
     async fn copy(&self, from: &str, to: &str) -> Result<(), StoreError> {
