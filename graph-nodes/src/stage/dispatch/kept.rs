@@ -78,7 +78,8 @@ impl<S: State> Dispatch<'_, S> {
         calls: &[ToolCall],
         all: &mut [Answered<S>],
     ) -> Result<(), NodeError> {
-        if !all.iter().any(Answered::waits) {
+        // Whatever was asked and isn't answered pauses the task, so what is answered must be kept.
+        if !all.iter().any(Answered::waits) && !(self.ctx.is_durable() && self.ctx.is_waiting()) {
             return Ok(());
         }
         for (call, answered) in calls.iter().zip(all) {
