@@ -12,6 +12,7 @@
 //! | connect nodes | [`Graph::builder`]: edges, routers, joins, clusters |
 //! | try again, limit the time | [`NodeExt`]: `.retry(..)`, `.timeout(..)` |
 //! | run it, and remember | [`Graph::runner`], [`Runner::thread`], a [`CheckpointStore`] |
+//! | write it as a plain async function | [`Entrypoint`], [`Workflow::task`] |
 //! | watch it | [`Turn::stream`], [`Event`] |
 //! | draw it | [`Topology::dot`], [`Topology::mermaid`], [`Topology::json`], [`Dot::svg`] |
 //! | draw where turns went | [`ExecutedPath`], [`Dot::executed`], [`Mermaid::executed`] |
@@ -93,6 +94,7 @@ mod driver;
 mod edge_kind;
 mod error;
 mod executed;
+mod functional;
 mod graph;
 mod machine;
 mod name;
@@ -125,6 +127,10 @@ pub use driver::{
 };
 pub use error::{BoxError, FaultKind, NodeError, StoreError};
 pub use executed::{ExecutedPath, Taken, Visit};
+pub use functional::{
+    Entrypoint, Final, TaskCall, TaskDiverged, Workflow, WorkflowEnd, WorkflowError, WorkflowRunner, WorkflowThread,
+    WorkflowTurn,
+};
 pub use graph::{Builder, Graph};
 pub use name::Name;
 pub use node::{

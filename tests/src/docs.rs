@@ -49,3 +49,8 @@ pub struct BatchingGuide;
 #[doc = include_str!("../../docs/guide/messages.md")]
 #[derive(Debug)]
 pub struct MessagesGuide;
+
+/// The guide to plain functions that last.
+#[doc = include_str!("../../docs/guide/functional.md")]
+#[derive(Debug)]
+pub struct FunctionalGuide;

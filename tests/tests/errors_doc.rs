@@ -38,6 +38,8 @@ mod trip;
 mod turns;
 #[path = "errors_doc/warnings.rs"]
 mod warnings;
+#[path = "errors_doc/workflows.rs"]
+mod workflows;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -56,6 +58,7 @@ async fn sections() -> Vec<Section> {
         tasks::section().await,
         tasks::routers().await,
         threads::section().await,
+        workflows::section().await,
         codec::state().await,
         codec::stores().await,
         specs::fields(),
