@@ -4,7 +4,6 @@ use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -19,7 +18,7 @@ use crate::error::NodeError;
 use crate::graph::Graph;
 use crate::name::Name;
 use crate::node::{IntoNode, Node, NodeExt, NodeSpec, Retry};
-use crate::state::dynamic::{DynState, FieldError, Schema, SchemaField};
+use crate::state::dynamic::{DynState, Schema, SchemaField};
 use crate::state::to_json;
 use crate::task::{Ctx, END, Outcome, START, Task};
 
@@ -131,7 +130,7 @@ where
     pub fn runner(self) -> Result<WorkflowRunner<I, O>, CompileError> {
         let fields = [INPUT, OUTPUT, SAVED].map(SchemaField::new);
         // Three different names are always a schema.
-        let schema = Schema::new(fields).map_or_else(|_| Arc::default(), |schema| schema);
+        let schema = Schema::new(fields).unwrap_or_default();
         let graph = Graph::starting_from(self.name.clone(), DynState::new(schema))
             .node(self.name.clone(), self.spec)
             .edge(START, self.name.clone())
@@ -149,7 +148,7 @@ impl Node<DynState> for Function {
         // `WorkflowRunner` provides it.
         let clock = task.resource::<WorkflowClock>().ok_or_else(|| NodeError::fatal("the workflow has no clock"))?;
         let (output, saved) = (self.0)(task.ctx(), get(INPUT)?, get(SAVED)?, (*clock).clone()).await?;
-        let write = || Ok::<_, FieldError>(state.update().set(OUTPUT, output)?.set(SAVED, Value::from(vec![saved]))?);
+        let write = || state.update().set(OUTPUT, output)?.set(SAVED, Value::from(vec![saved]));
         Ok(Outcome::of(write().map_err(NodeError::fatal)?))
     }
 }
