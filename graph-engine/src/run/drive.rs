@@ -98,9 +98,10 @@ impl<S: State> Turn<S> {
         let place = Place::thread(&self.thread);
         let keep = store.clone().map(|store| {
             let saves = self.durability != Durability::Exit;
-            Arc::new(Keep::new(store, place.clone(), saves, seams.spawn.clone(), Some(lease.clone())))
+            Keep::new(store, place.clone(), saves, seams.spawn.clone(), Some(lease.clone()))
         });
-        context.keeper = keep.clone().filter(|keep| keep.saves()).map(|keep| keep as Arc<dyn Keeper>);
+        let keeper: Option<Arc<dyn Keeper>> = keep.clone().filter(|keep| keep.saves()).map(|keep| keep as _);
+        context.keeper = keeper.as_ref().map(Arc::downgrade);
         let context = Arc::new(context);
         let mut options = self.runner.options();
         options.every_step = self.durability == Durability::Sync;
