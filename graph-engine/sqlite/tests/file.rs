@@ -190,16 +190,17 @@ async fn damaged_rows_name_thread_and_checkpoint_and_older_ones_are_readable() {
     store.commit(&place, &second).await.unwrap();
     let other = rusqlite::Connection::open(&path).unwrap();
     let newest = "(SELECT max(key) FROM segments)";
+    // In the order in which they are read, the last first: each is met before those that were there already.
     for (damage, said) in [
         (format!("UPDATE segments SET bytes = x'20' WHERE key = {newest}"), "field `log` of checkpoint"),
         (format!("UPDATE segments SET bytes = x'' WHERE key = {newest}"), "the row is empty"),
         (format!("UPDATE segments SET bytes = 'text' WHERE key = {newest}"), "a row can't be read"),
-        ("UPDATE checkpoints SET position = x'1f' WHERE step = 1".to_owned(), "the position of checkpoint"),
         ("UPDATE checkpoints SET kind = 'dream' WHERE step = 1".to_owned(), "the kind of checkpoint"),
         (
             "INSERT INTO turns VALUES (9, 1, 'turn', '{'); UPDATE checkpoints SET turn = 9 WHERE step = 1".to_owned(),
             "the tags of checkpoint",
         ),
+        ("UPDATE checkpoints SET position = x'1f' WHERE step = 1".to_owned(), "the position of checkpoint"),
     ] {
         other.execute_batch(&damage).unwrap();
         let StoreError::Corrupt { thread, why } = store.load(&place, None).await.unwrap_err() else {

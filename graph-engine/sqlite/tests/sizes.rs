@@ -27,7 +27,7 @@ fn with_position(mut commit: Commit) -> Commit {
 async fn bytes(path: &Path, steps: u64, format: Format) -> u64 {
     let store = options().format(format).open(path).unwrap();
     let (place, mut parent) = (Place::thread("guest-7"), None);
-    let item = format!("[{{\"role\":\"user\",\"text\":\"{}\"}}]", "x".repeat(111));
+    let item = format!("[{{\"role\":\"user\",\"text\":\"{}\"}}]", "x".repeat(113));
     assert_eq!(item.len(), 140);
     for step in 0..steps {
         let next = with_position(commit(parent, "turn-1", step, &item));

@@ -3,7 +3,7 @@
 use graph_engine::{CheckpointId, Commit, Encoding, FieldRow};
 
 /// A commit that adds one item to a log and follows `parent`.
-pub fn commit(parent: Option<CheckpointId>, turn: &str, step: u64, item: &str) -> Commit {
+pub(crate) fn commit(parent: Option<CheckpointId>, turn: &str, step: u64, item: &str) -> Commit {
     let mut commit = Commit::default();
     commit.id = CheckpointId::derive("t", "", parent, turn, step);
     (commit.parent, commit.turn, commit.step, commit.time_ms) = (parent, turn.into(), step, 1_700_000_000_000 + step);
