@@ -64,7 +64,6 @@ impl Writer {
     }
 
     /// Whether it may be stored: `None` if it is there already, else its parent's number and branch.
-    #[expect(clippy::type_complexity, reason = "a number and a branch, unless it has no parent, unless it is stored")]
     fn check(&self, place: &Place, commit: &Commit, head: Option<&Head>) -> Result<Option<Option<(i64, i64)>>, Failed> {
         let known = match head {
             Some(head) => read::find(&self.connection, head.space, commit.id)?,
