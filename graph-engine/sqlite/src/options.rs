@@ -1,12 +1,8 @@
 //! How a file is opened and how much it promises.
 
-use std::path::Path;
 use std::time::Duration;
 
-use graph_engine::StoreError;
 use graph_engine_rows::Format;
-
-use crate::SqliteStore;
 
 /// What an acknowledged commit survives. The file is in WAL mode, so none of these lets the death of the process alone
 /// lose or damage anything.
@@ -43,7 +39,7 @@ impl Synchronous {
     }
 }
 
-/// How to open a [`SqliteStore`].
+/// How to open a [`SqliteStore`](crate::SqliteStore).
 ///
 /// ```
 /// use std::time::Duration;
@@ -102,7 +98,7 @@ impl SqliteOptions {
         self
     }
 
-    /// How long a call waits while another process writes. After that it is [`StoreError::Unavailable`].
+    /// How long a call waits while another process writes. After that it is [`StoreError::Unavailable`](graph_engine::StoreError::Unavailable).
     #[must_use]
     pub fn busy_timeout(mut self, timeout: Duration) -> Self {
         self.busy_timeout = timeout;
@@ -116,27 +112,10 @@ impl SqliteOptions {
         self
     }
 
-    /// How many pages of 4,096 bytes the file may have. A commit beyond is [`StoreError::Full`].
+    /// How many pages of 4,096 bytes the file may have. A commit beyond is [`StoreError::Full`](graph_engine::StoreError::Full).
     #[must_use]
     pub fn max_pages(mut self, pages: u32) -> Self {
         self.max_pages = Some(pages);
         self
-    }
-
-    /// Opens a file, or makes it; its folder has to be there. Blocks for as long as that takes.
-    ///
-    /// # Errors
-    /// [`StoreError::Unavailable`] if the file can't be opened, is read-only, belongs to another program or was written
-    /// by a newer version; [`StoreError::Corrupt`] if it is damaged or no database.
-    pub fn open(self, path: impl AsRef<Path>) -> Result<SqliteStore, StoreError> {
-        SqliteStore::at(Some(path.as_ref()), self)
-    }
-
-    /// A store in memory: everything of this one but the file.
-    ///
-    /// # Errors
-    /// [`StoreError::Unavailable`] if there is no memory for it.
-    pub fn in_memory(self) -> Result<SqliteStore, StoreError> {
-        SqliteStore::at(None, self)
     }
 }

@@ -61,6 +61,25 @@ pub struct SqliteStore {
     readers: Option<Arc<Readers>>,
 }
 
+impl SqliteOptions {
+    /// Opens a file, or makes it; its folder has to be there. Blocks for as long as that takes.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] if the file can't be opened, is read-only, belongs to another program or was written
+    /// by a newer version; [`StoreError::Corrupt`] if it is damaged or no database.
+    pub fn open(self, path: impl AsRef<Path>) -> Result<SqliteStore, StoreError> {
+        SqliteStore::at(Some(path.as_ref()), self)
+    }
+
+    /// A store in memory: everything of this one but the file.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] if there is no memory for it.
+    pub fn in_memory(self) -> Result<SqliteStore, StoreError> {
+        SqliteStore::at(None, self)
+    }
+}
+
 impl SqliteStore {
     /// The file that [`open_default`](Self::open_default) opens, in the working folder.
     pub const DEFAULT_FILE: &str = "graph-engine.sqlite";
@@ -97,7 +116,7 @@ impl SqliteStore {
         SqliteOptions::new().in_memory()
     }
 
-    pub(crate) fn at(path: Option<&Path>, options: SqliteOptions) -> Result<Self, StoreError> {
+    fn at(path: Option<&Path>, options: SqliteOptions) -> Result<Self, StoreError> {
         let file = path.map_or_else(|| ":memory:".into(), Path::to_string_lossy);
         // Without SQLITE_OPEN_URI: a name is a name, whatever it begins with.
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
