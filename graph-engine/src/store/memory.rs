@@ -14,7 +14,6 @@ use super::listing::{Filter, Keep, ThreadFilter, ThreadInfo};
 use crate::checkpoint_id::CheckpointId;
 use crate::error::StoreError;
 use crate::name::Name;
-use crate::state::Encoding;
 
 /// Checkpoints in memory. Cloning it gives another handle to the same data.
 ///
@@ -197,7 +196,7 @@ impl Rows {
                     continue;
                 }
                 found.push(field);
-                if field.encoding == Encoding::Base {
+                if field.encoding.is_whole() {
                     complete.push(&field.name);
                 }
             }
