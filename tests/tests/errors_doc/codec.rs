@@ -74,7 +74,7 @@ pub(crate) async fn state() -> Section {
             codec(
                 unknown,
                 "A result that was kept (of a node with a cache, for example) writes a field that was renamed or removed \
-                 since. A checkpoint's own saved results are read without that field, and the report says so."
+                 since. A checkpoint's own saved results are read without that field, and the report says so.",
             ),
             payload().await,
             Entry::plain(
