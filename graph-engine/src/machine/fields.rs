@@ -18,10 +18,14 @@ pub(super) struct Changes {
     dirty: FieldSet,
     /// Must be stored whole: never stored before, overwritten, or the writes would be larger.
     whole: FieldSet,
+    /// Changed by a migration.
+    rewritten: FieldSet,
     /// Of these the writes themselves are stored.
     by_writes: FieldSet,
     /// One for each field.
     stored: Vec<StoredField>,
+    /// Fields that a migration has taken out.
+    removed: Vec<String>,
     /// The writes of the super-step that is being merged, which don't count before it is.
     notes: Vec<u8>,
     parts: Vec<(usize, Range<usize>)>,
@@ -56,9 +60,11 @@ impl Changes {
         let fields = state.fields().len();
         Self {
             dirty: FieldSet::EMPTY,
+            rewritten: FieldSet::EMPTY,
             whole: (0..fields).fold(FieldSet::EMPTY, |set, field| set | FieldSet::of(field)),
             by_writes: state.stored_by_writes(),
             stored: vec![StoredField::default(); fields],
+            removed: Vec::new(),
             notes: Vec::new(),
             parts: Vec::new(),
         }
@@ -109,6 +115,18 @@ impl Changes {
         self.parts.clear();
     }
 
+    /// The next commit says that the field is gone.
+    pub(super) fn remove(&mut self, field: String) {
+        self.removed.push(field);
+    }
+
+    /// The next commit holds the field whole.
+    pub(super) fn rewrite<S: State>(&mut self, state: &S, field: &str) {
+        if let Some(field) = position(state, field) {
+            self.rewritten.insert(FieldSet::of(field));
+        }
+    }
+
     /// Appends the rows of these fields to a commit.
     fn encode<S: State>(&self, state: &S, fields: FieldSet, commit: &mut Commit) -> Result<(), CodecError> {
         for index in fields.iter() {
@@ -130,6 +148,16 @@ impl Changes {
             let (items, bytes) = (from..state.mark(index), start..commit.bytes.len());
             commit.fields.push(FieldRow { name: field.name.clone(), encoding, items, bytes });
         }
+        // A field that came back since is stored by itself.
+        for name in &self.removed {
+            if commit.fields.iter().any(|row| row.name == *name) {
+                continue;
+            }
+            let start = commit.bytes.len();
+            commit.bytes.extend_from_slice(b"null");
+            let bytes = start..commit.bytes.len();
+            commit.fields.push(FieldRow { name: name.clone().into(), encoding: Encoding::Removed, items: 0..0, bytes });
+        }
         Ok(())
     }
 
@@ -137,7 +165,7 @@ impl Changes {
     fn size_with<S: State>(&self, state: &S, commit: &Commit) -> u64 {
         let mut bytes: u64 = self.stored.iter().map(StoredField::size).sum();
         for row in &commit.fields {
-            if let Some(field) = position(state, &row.name) {
+            if let Some(field) = position(state, &row.name).filter(|_| row.encoding != Encoding::Removed) {
                 let (base, added) = self.stored[field].with(row);
                 bytes = bytes - self.stored[field].size() + base + added;
             }
@@ -153,8 +181,9 @@ impl Changes {
 
     /// The commit is on its way: the next one follows it.
     fn sent<S: State>(&mut self, state: &S, commit: &Commit) {
+        self.removed.clear();
         for row in &commit.fields {
-            if let Some(field) = position(state, &row.name) {
+            if let Some(field) = position(state, &row.name).filter(|_| row.encoding != Encoding::Removed) {
                 let stored = &mut self.stored[field];
                 (stored.base, stored.added) = stored.with(row);
                 stored.mark = row.items.end;
@@ -246,7 +275,9 @@ impl<S: State> Machine<S> {
         for field in read.iter() {
             self.changes.stored[field].mark = state.mark(field);
         }
-        self.changes.whole = self.changes.whole.without(read);
+        let rewritten = std::mem::take(&mut self.changes.rewritten);
+        self.changes.whole = self.changes.whole.without(read) | rewritten;
+        self.changes.dirty.insert(rewritten);
         Ok(())
     }
 }
@@ -266,7 +297,7 @@ fn follows(segment: &Segment, base: bool, mark: u64) -> Result<(), String> {
 }
 
 /// Gives stored writes to the reducers again.
-fn merge_again<S: State>(state: &mut S, segment: &Segment) -> Result<(), String> {
+pub(super) fn merge_again<S: State>(state: &mut S, segment: &Segment) -> Result<(), String> {
     let name = &*segment.name;
     let wrong = |cause| CodecError::decode(name, cause).to_string();
     let writes: Vec<&RawValue> = serde_json::from_slice(&segment.bytes).map_err(wrong)?;

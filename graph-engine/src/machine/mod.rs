@@ -15,6 +15,7 @@ mod fields;
 mod frontier;
 mod joins;
 mod merge;
+mod migrate;
 mod outcome;
 mod pause;
 mod place;

@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 
 use super::fields::decode_update;
 use super::frontier::Slot;
+use super::migrate::rename;
 use super::outcome::TaskOutcome;
 use super::{Ask, Machine, fail, rank_of};
 use crate::checkpoint_id::CheckpointId;
@@ -28,6 +29,9 @@ const VERSION: u32 = 1;
 #[derive(Serialize, Deserialize)]
 struct Position<'a> {
     version: u32,
+    /// The version of the state's schema.
+    #[serde(default, skip_serializing_if = "is_default")]
+    schema: u32,
     step: u64,
     began: u64,
     /// The checkpoint that made the frontier, when it isn't this one.
@@ -106,6 +110,39 @@ struct HopRow {
     sent: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     payload: Option<[Box<RawValue>; 1]>,
+}
+
+impl Position<'_> {
+    /// Nodes have other names since it was written.
+    fn rename_nodes(&mut self, nodes: &[(String, String)]) {
+        for slot in self.next.iter_mut().chain(&mut self.deferred) {
+            slot.node = rename(std::mem::take(&mut slot.node), nodes);
+            if let Some(done) = &mut slot.done {
+                done.next.rename_nodes(nodes);
+            }
+        }
+        for join in &mut self.joins {
+            join.to = rename(std::mem::take(&mut join.to), nodes);
+            for (source, _) in &mut join.sources {
+                *source = rename(std::mem::take(source), nodes);
+            }
+        }
+    }
+}
+
+impl NextRow {
+    fn rename_nodes(&mut self, nodes: &[(String, String)]) {
+        let hops = match self {
+            Self::Many(hops) | Self::Within(_, hops) => &mut hops[..],
+            Self::Rescue(hop) => std::slice::from_mut(hop),
+            Self::Declared | Self::Stay(_) | Self::Direct(_) | Self::Finish(_) => &mut [],
+        };
+        for hop in hops {
+            if let Cow::Owned(name) = rename(Cow::Borrowed(&hop.to), nodes) {
+                hop.to = name.into();
+            }
+        }
+    }
 }
 
 fn one() -> u32 {
@@ -253,6 +290,11 @@ impl<S: State> Machine<S> {
         let number = |out: &mut Vec<u8>, n: u64| serde_json::to_writer(&mut *out, &n).map_err(frontier_error);
         out.extend_from_slice(b"{\"version\":");
         number(out, VERSION.into())?;
+        let schema = self.graph.inner().version.number;
+        if schema > 0 {
+            out.extend_from_slice(b",\"schema\":");
+            number(out, schema.into())?;
+        }
         out.extend_from_slice(b",\"step\":");
         number(out, self.step)?;
         out.extend_from_slice(b",\"began\":");
@@ -289,6 +331,7 @@ impl<S: State> Machine<S> {
         let stays = frontier.stays.iter().zip(&graph.clusters).filter(|(stays, _)| **stays > 0);
         Ok(Position {
             version: VERSION,
+            schema: graph.version.number,
             step: self.step,
             began: self.began,
             origin: (!self.fresh).then_some(self.origin),
@@ -307,13 +350,15 @@ impl<S: State> Machine<S> {
         self.load(stored).map_err(|why| RunError::Restore { thread, checkpoint, why })
     }
 
-    fn load(&mut self, stored: Stored) -> Result<(), String> {
+    fn load(&mut self, mut stored: Stored) -> Result<(), String> {
         let id = stored.info.id;
-        let position: Position<'_> =
+        let mut position: Position<'_> =
             serde_json::from_slice(&stored.position).map_err(|e| format!("its position: {e}"))?;
         if position.version != VERSION {
             return Err(format!("it has format {}, this version reads {VERSION}", position.version));
         }
+        let renamed = self.migrate(position.schema, &mut stored.fields)?;
+        position.rename_nodes(&renamed);
         self.load_fields(&stored.fields)?;
         self.take_position(position)?;
         self.head = Some(id);
@@ -329,6 +374,10 @@ impl<S: State> Machine<S> {
                 continue;
             }
             let row: Result<OutcomeRow, String> = serde_json::from_slice(bytes).map_err(|e| e.to_string());
+            let row = row.map(|mut row| {
+                row.next.rename_nodes(&renamed);
+                row
+            });
             let outcome = row.and_then(|row| row.restore(&self.shared.state, &mut self.report.warnings));
             let outcome = outcome.map_err(|e| format!("the saved result of task {task}: {e}"))?;
             if self.accepts(*task, &outcome) {
@@ -409,16 +458,15 @@ fn slot_of<S: State>(
         node.ok_or_else(|| format!("node `{}` would run next, but the graph has none of that name", row.node))?;
     let bare = row.feedback.is_empty() && row.timeout.is_none();
     let extra = (!bare).then(|| Arc::new(Extra { feedback: row.feedback, timeout: row.timeout }));
+    let done = row.done.map(|done| done.restore(state, warnings)).transpose();
+    let done = done.map_err(|why| format!("the result of `{}`: {why}", row.node))?;
     Ok(Slot {
         attempt: row.attempt,
         stays: row.stays,
         sent: row.sent,
         payload: row.payload.map(|[json]| Payload::stored(json)),
         extra,
-        done: match row.done {
-            Some(done) => Some(TaskOutcome::Done(done.restore(state, warnings)?)),
-            None => row.paused.then_some(TaskOutcome::Paused),
-        },
+        done: done.map(TaskOutcome::Done).or(row.paused.then_some(TaskOutcome::Paused)),
         ..Slot::plain(node)
     })
 }

@@ -8,6 +8,7 @@ pub(crate) mod dynamic;
 mod field;
 mod finite;
 mod log;
+mod stored_fields;
 mod write;
 
 pub use append::{Append, PersistAppend};
@@ -15,6 +16,7 @@ pub use codec::{CodecError, Encoding, Persist};
 pub(crate) use codec::{json_of, to_json};
 pub use field::{Field, FieldSet, FieldSpec, Fields, Merge};
 pub use log::{Iter as LogIter, Log};
+pub use stored_fields::StoredFields;
 pub use write::{Added, Reduced};
 
 use std::error::Error;
