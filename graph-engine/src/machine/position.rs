@@ -113,6 +113,22 @@ struct HopRow {
 }
 
 impl Position<'_> {
+    /// Counters that no thread reaches are not to be counted on from.
+    fn check_counters(&self) -> Result<(), String> {
+        const MANY: u32 = u32::MAX / 2;
+        if self.began > self.step || self.step > u64::MAX / 2 {
+            return Err(format!("it is of super-step {}, of a turn that began at {}", self.step, self.began));
+        }
+        let wild = |slot: &&SlotRow<'_>| slot.attempt == 0 || slot.attempt > MANY || slot.stays > MANY;
+        if let Some(slot) = self.next.iter().chain(&self.deferred).find(wild) {
+            return Err(format!("`{}` is at attempt {} after {} stays", slot.node, slot.attempt, slot.stays));
+        }
+        match self.stays.iter().find(|(_, stays)| *stays > MANY) {
+            Some((cluster, stays)) => Err(format!("cluster `{cluster}` has stayed {stays} times")),
+            None => Ok(()),
+        }
+    }
+
     /// Nodes have other names since it was written.
     fn rename_nodes(&mut self, nodes: &[(String, String)]) {
         for slot in self.next.iter_mut().chain(&mut self.deferred) {
@@ -357,6 +373,7 @@ impl<S: State> Machine<S> {
         if position.version != VERSION {
             return Err(format!("it has format {}, this version reads {VERSION}", position.version));
         }
+        position.check_counters()?;
         let renamed = self.migrate(position.schema, &mut stored.fields)?;
         position.rename_nodes(&renamed);
         self.load_fields(&stored.fields)?;
