@@ -145,7 +145,7 @@ pub use spec::{
 pub use state::dynamic::{DynStaged, DynState, DynUpdate, FieldError, JsonType, Schema, SchemaError, SchemaField};
 pub use state::{
     Added, Append, CodecError, Encoding, Field, FieldSet, FieldSpec, Fields, Log, LogIter, Merge, Persist,
-    PersistAppend, ReduceError, Reduced, State,
+    PersistAppend, ReduceError, Reduced, State, StoredFields,
 };
 pub use store::{
     CacheKey, CheckpointInfo, CheckpointKind, CheckpointStore, Commit, FieldRow, Filter, Keep, MemoryCache,

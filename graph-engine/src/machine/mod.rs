@@ -11,9 +11,11 @@
 //! comes next is a function of the frontier alone: after a crash the machine is restored and told `Recover`.
 
 mod fault;
+mod fields;
 mod frontier;
 mod joins;
 mod merge;
+mod migrate;
 mod outcome;
 mod pause;
 mod place;
@@ -35,10 +37,11 @@ use crate::graph::Graph;
 use crate::name::Name;
 use crate::report::RunReport;
 use crate::run_error::{RunError, TaskFailure, TaskRef};
-use crate::state::{FieldSet, State};
+use crate::state::State;
 use crate::store::{CheckpointKind, Commit, Tags};
 use crate::task::{Answers, Outcome, Shared, Task, TurnContext};
 use crate::task_id::TaskId;
+use fields::Changes;
 use frontier::{Frontier, Slot};
 
 /// What the machine wants next: two words, whatever it carries.
@@ -145,12 +148,7 @@ pub(crate) struct Machine<S: State> {
     origin: CheckpointId,
     fresh: bool,
     tags: Arc<Tags>,
-    dirty: FieldSet,
-    /// Fields that must be stored whole: never stored before, or overwritten.
-    whole: FieldSet,
-    marks: Vec<u64>,
-    /// Bytes of each field as stored.
-    sizes: Vec<u64>,
+    changes: Changes,
     // Recycled buffers.
     batch: Option<Box<Batch<S>>>,
     commit: Option<Box<Commit>>,
@@ -160,7 +158,6 @@ impl<S: State> Machine<S> {
     /// The machine of a thread that has never run.
     pub(crate) fn new(graph: Graph<S>, options: Options, turn: Arc<TurnContext>, tags: Arc<Tags>) -> Self {
         let inner = graph.inner();
-        let fields = inner.initial.fields().len();
         let mut frontier = Frontier::new(inner);
         frontier.trace = options.record.then(Box::default);
         Self {
@@ -181,10 +178,7 @@ impl<S: State> Machine<S> {
             origin: CheckpointId::default(),
             fresh: true,
             tags,
-            dirty: FieldSet::EMPTY,
-            whole: (0..fields).fold(FieldSet::EMPTY, |set, field| set | FieldSet::of(field)),
-            marks: vec![0; fields],
-            sizes: vec![0; fields],
+            changes: Changes::new(&inner.initial),
             batch: None,
             commit: None,
             graph,

@@ -313,12 +313,14 @@ pub enum RunError {
     },
     /// A checkpoint can't be read into this graph or state.
     #[error(
-        "thread `{thread}`: its checkpoint doesn't fit this graph: {why}; use the graph and state that made it, or \
-         `delete` the thread"
+        "thread `{thread}`: checkpoint {checkpoint} can't be read into this graph: {why}; use the graph and state that \
+         made it, read an older one with `state_at`, or `delete` the thread"
     )]
     Restore {
         /// The thread.
         thread: Name,
+        /// The checkpoint.
+        checkpoint: CheckpointId,
         /// What doesn't fit.
         why: String,
     },

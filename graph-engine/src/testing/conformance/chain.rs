@@ -22,6 +22,41 @@ pub async fn a_base_replaces_and_deltas_are_added_in_order(store: &Store) {
     }
 }
 
+/// Every encoding comes back as it was; a base, and a field that is gone, end what is read of the field.
+pub async fn every_encoding_comes_back_and_ends_what_came_before_if_it_is_whole(store: &Store) {
+    let place = Place::thread("t");
+    let mut parent = None;
+    let mut expected: Vec<(Encoding, Vec<u8>)> = Vec::new();
+    let order = [
+        (Encoding::Base, "[1]"),
+        (Encoding::Delta, "[2]"),
+        (Encoding::Writes, "[{\"items\":[3]}]"),
+        (Encoding::Writes, "[]"),
+        (Encoding::Removed, "null"),
+        (Encoding::Base, "[4]"),
+        (Encoding::Writes, "[{\"items\":[5]}]"),
+        (Encoding::Delta, "[6]"),
+    ];
+    for (step, (encoding, json)) in (0..).zip(order) {
+        let next = commit(parent, "turn", step, &[("log", encoding, 0..0, json)]);
+        store.commit(&place, &next).await.unwrap();
+        parent = Some(next.id);
+        if encoding.is_whole() {
+            expected.clear();
+        }
+        expected.push((encoding, json.as_bytes().to_vec()));
+        let fields = store.load(&place, None).await.unwrap().unwrap().fields;
+        let found: Vec<_> = fields.into_iter().map(|segment| (segment.encoding, segment.bytes)).collect();
+        assert_eq!(found, expected, "step {step}");
+        let row = store.row(&place, next.id).await.unwrap().unwrap();
+        assert_eq!(row.fields[0].encoding, encoding, "step {step}");
+    }
+    store.prune(&place, Keep::Last(1)).await.unwrap();
+    let fields = store.load(&place, None).await.unwrap().unwrap().fields;
+    let found: Vec<_> = fields.into_iter().map(|segment| (segment.encoding, segment.bytes)).collect();
+    assert_eq!(found, expected, "after pruning");
+}
+
 /// A fork begins a branch of its own and leaves the old one as it was.
 pub async fn a_fork_moves_the_head_and_keeps_the_old_branch(store: &Store) {
     let place = Place::thread("t");
