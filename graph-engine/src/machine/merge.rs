@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::Machine;
 use super::outcome::TaskOutcome;
+use super::wrote::Writer;
 use crate::error::BoxError;
 use crate::panic::panic_text;
 use crate::report::RunReport;
@@ -54,6 +55,7 @@ impl<S: State> Machine<S> {
     /// Reducers into new values, then moves that can't fail. The slots keep empty updates, so that after a failed
     /// router only the routing is left to do.
     pub(super) fn merge(&mut self) -> Result<(), RunError> {
+        self.note_writers();
         let updates = self.frontier.slots.iter_mut().filter_map(|slot| match &mut slot.done {
             Some(TaskOutcome::Done(outcome)) => Some(&mut outcome.update),
             _ => None,
@@ -72,10 +74,32 @@ impl<S: State> Machine<S> {
     }
 
     /// The input of a turn passes through the same rules.
-    pub(super) fn merge_input(&mut self, mut input: S::Update) -> Result<(), RunError> {
+    pub(super) fn merge_input(&mut self, input: S::Update) -> Result<(), RunError> {
         self.state_mut().reset_transient();
-        let merged = apply(self.state_mut(), std::iter::once(&mut input));
-        self.note_writes(merged).map_err(|cause| RunError::Input { thread: self.thread(), cause })
+        let fields = self.shared.state.written(&input);
+        self.merge_one(input).map_err(|cause| RunError::Input { thread: self.thread(), cause })?;
+        self.wrote.begin();
+        self.wrote.add(Writer::Input, fields);
+        Ok(())
+    }
+
+    /// One update from outside.
+    pub(super) fn merge_one(&mut self, mut update: S::Update) -> Result<(), BoxError> {
+        let merged = apply(self.state_mut(), std::iter::once(&mut update));
+        self.note_writes(merged)
+    }
+
+    /// Who has finished, and what each of them writes.
+    fn note_writers(&mut self) {
+        if !self.options.durable {
+            return;
+        }
+        self.wrote.begin();
+        for slot in &self.frontier.slots {
+            if let Some(TaskOutcome::Done(outcome)) = &slot.done {
+                self.wrote.add(Writer::Node(slot.node), self.shared.state.written(&outcome.update));
+            }
+        }
     }
 
     /// What was written must be in the next commit.
