@@ -145,5 +145,6 @@ fn a_checkpoint_of_an_untouched_state_has_the_same_size_however_long_the_history
     let per_step = |from: u64, to: u64| (bytes(to) - bytes(from)) / (to - from) as f64;
     // A number of the step has the same digits in both ranges.
     assert_eq!(per_step(1_000, 2_000), per_step(8_000, 9_000));
-    assert!(per_step(8_000, 9_000) <= 64.0, "{} bytes a super-step", per_step(8_000, 9_000));
+    // What decides what comes next, and who has finished.
+    assert!(per_step(8_000, 9_000) <= 80.0, "{} bytes a super-step", per_step(8_000, 9_000));
 }

@@ -79,7 +79,7 @@ impl<S: State> Machine<S> {
         let fields = self.shared.state.written(&input);
         self.merge_one(input).map_err(|cause| RunError::Input { thread: self.thread(), cause })?;
         self.wrote.begin();
-        self.wrote.add(Writer::Input, fields);
+        self.wrote.add(Writer::Input, fields.without(self.graph.inner().transient));
         Ok(())
     }
 
@@ -95,9 +95,11 @@ impl<S: State> Machine<S> {
             return;
         }
         self.wrote.begin();
+        let transient = self.graph.inner().transient;
         for slot in &self.frontier.slots {
             if let Some(TaskOutcome::Done(outcome)) = &slot.done {
-                self.wrote.add(Writer::Node(slot.node), self.shared.state.written(&outcome.update));
+                let fields = self.shared.state.written(&outcome.update).without(transient);
+                self.wrote.add(Writer::Node(slot.node), fields);
             }
         }
     }
