@@ -42,7 +42,7 @@ async fn without_a_name_it_counts_as_the_node_that_finished_last() {
     let runs = Runs::new();
     let thread = chain(&runs);
     thread.run(Trip::update()).break_after("b").await.unwrap();
-    runs.take();
+    drop(runs.take());
     let state = thread.edit(Trip::update().log(["edit"])).await.unwrap();
     assert_eq!((next(&state), state.state.log.join(" "), state.step), (vec!["c"], "a b edit".to_owned(), 3));
     assert!(runs.take().is_empty());
@@ -74,7 +74,7 @@ async fn as_a_node_its_edges_decide_what_comes_next_and_the_old_next_is_gone() {
     let runs = Runs::new();
     let thread = chain(&runs);
     thread.run(Trip::update()).await.unwrap();
-    runs.take();
+    drop(runs.take());
     let state = thread.edit(Trip::update()).as_node("a").await.unwrap();
     assert_eq!(next(&state), ["b"]);
     let state = thread.edit(Trip::update()).as_node("b").await.unwrap();
@@ -161,7 +161,8 @@ async fn as_an_unknown_node_it_is_refused_with_the_names() {
     thread.run(Trip::update()).await.unwrap();
     let before = kinds(&thread).await;
     let error = thread.edit(Trip::update()).as_node("d").await.unwrap_err();
-    let named = matches!(&error, RunError::UnknownNode { node, known, .. } if node == "d" && known[..] == ["a", "b", "c"]);
+    let named =
+        matches!(&error, RunError::UnknownNode { node, known, .. } if node == "d" && known[..] == ["a", "b", "c"]);
     assert!(named, "{error}");
     assert_eq!(kinds(&thread).await, before);
 }
@@ -176,12 +177,11 @@ async fn in_place_what_comes_next_stays_with_what_was_finished() {
         .edge(START, "b");
     let thread = graph.compile().unwrap().runner().store(TestStore::lasting()).thread("t");
     thread.run(Trip::update()).await.unwrap_err();
-    runs.take();
     let state = thread.edit(Trip::update().city("Oslo")).in_place().await.unwrap();
     assert_eq!((next(&state), state.state.city.as_str(), state.step), (vec!["b"], "Oslo", 0));
     assert_eq!(state.finished[0].node, "a");
     let end = thread.proceed().await.unwrap();
-    assert_eq!((runs.take(), end.state.log.join(" ")), (vec!["b".to_owned()], "a b".to_owned()));
+    assert_eq!((runs.count("a"), runs.count("b"), end.state.log.join(" ")), (1, 2, "a b".to_owned()));
 }
 
 #[tokio::test]
@@ -206,7 +206,7 @@ async fn in_the_place_of_a_task_that_failed_it_finishes_the_step_with_what_the_o
         .join(["a", "b"], "d");
     let thread = graph.compile().unwrap().runner().store(MemoryStore::new()).thread("t");
     thread.run(Trip::update()).await.unwrap_err();
-    runs.take();
+    drop(runs.take());
     let state = thread.edit(Trip::update().log(["by hand"])).as_node("b").await.unwrap();
     assert_eq!((next(&state), state.state.log.join(" "), state.step), (vec!["d"], "a by hand".to_owned(), 1));
     assert_eq!(thread.proceed().await.unwrap().state.log.join(" "), "a by hand d");
@@ -323,16 +323,24 @@ async fn an_edit_of_a_completed_thread_is_refused_and_of_one_before_that_is_a_br
 }
 
 #[tokio::test]
-async fn a_store_that_moved_meanwhile_is_a_conflict_and_the_other_writer_stays() {
-    let store = MemoryStore::new();
-    let runs = Runs::new();
-    let graph = Graph::<Trip>::builder("g").node("a", runs.node("a")).edge(START, "a").compile().unwrap();
+async fn the_checkpoints_of_an_edit_are_found_by_its_tags() {
+    let thread = chain(&Runs::new());
+    thread.run(Trip::update()).await.unwrap();
+    let state = thread.edit(Trip::update().city("Oslo")).as_node("a").tag("by", "hand").await.unwrap();
+    let found = thread.history(&Filter::default().tag("by", "hand")).await.unwrap();
+    assert_eq!(found.iter().map(|info| Some(info.id)).collect::<Vec<_>>(), [state.checkpoint]);
+}
+
+#[tokio::test]
+async fn an_edit_that_the_store_refuses_leaves_the_thread_as_it_was() {
+    let store = TestStore::new();
+    let graph = Graph::<Trip>::builder("g").node("a", Runs::new().node("a")).edge(START, "a").compile().unwrap();
     let thread = graph.runner().store(store.clone()).thread("t");
     thread.run(Trip::update()).await.unwrap();
-    // Another process runs the thread between the load and the commit of this edit: its own lease doesn't hold there.
-    let racing = graph.runner().store(behaviour_tests::TestStore::new()).thread("t");
-    racing.run(Trip::update()).await.unwrap();
-    let tagged = thread.edit(Trip::update().city("Oslo")).as_node("a").tag("by", "hand").await.unwrap();
-    let found = thread.history(&Filter::default().tag("by", "hand")).await.unwrap();
-    assert_eq!(found.iter().map(|info| Some(info.id)).collect::<Vec<_>>(), [tagged.checkpoint]);
+    let before = kinds(&thread).await;
+    store.fail_commit_after(0);
+    let error = thread.edit(Trip::update().city("Oslo")).as_node("a").await.unwrap_err();
+    assert!(matches!(error, RunError::Store { .. }), "{error}");
+    assert_eq!((kinds(&thread).await, thread.state().await.unwrap().state.city.as_str()), (before, ""));
+    thread.edit(Trip::update().city("Oslo")).as_node("a").await.unwrap();
 }

@@ -39,7 +39,7 @@ async fn a_chain_of_three_nodes_makes_a_checkpoint_for_the_input_and_one_for_eac
     let history = history(&thread).await;
     let kinds: Vec<_> = history.iter().map(|info| (info.kind.as_str(), info.step)).collect();
     assert_eq!(kinds, [("step", 3), ("step", 2), ("step", 1), ("input", 0)]);
-    let next = |pos: usize| thread.at(history[pos].id).state();
+    let next = async |at: usize| thread.at(history[at].id).state().await;
     let seen = |state: graph_engine::ThreadState<Trip>| (state.state.log.clone(), state.next);
     assert_eq!(seen(next(3).await.unwrap()), (vec!["in".into()], vec!["a".into()]));
     assert_eq!(seen(next(1).await.unwrap()), (["in", "a", "b"].map(String::from).to_vec(), vec!["c".into()]));
@@ -55,7 +55,7 @@ async fn a_replay_from_the_middle_runs_the_later_nodes_only_and_keeps_the_old_br
     let thread = thread(&runs);
     thread.run(Trip::update()).await.unwrap();
     let old = history(&thread).await;
-    runs.take();
+    drop(runs.take());
     // After `a`.
     let end = thread.at(old[2].id).proceed().await.unwrap();
     assert_eq!((end.status, &end.state.log[..]), (Status::Done, &["a", "b", "c"].map(String::from)[..]));
@@ -140,7 +140,7 @@ async fn an_unknown_checkpoint_and_one_of_another_thread_are_errors_before_anyth
     let runner = chain(&runs).runner().store(MemoryStore::new());
     let other = runner.thread("other");
     other.run(Trip::update()).await.unwrap();
-    runs.take();
+    drop(runs.take());
     let foreign = history(&thread).await[1].id;
     for error in [
         *other.at(foreign).proceed().await.unwrap_err().error,
@@ -175,10 +175,10 @@ async fn a_branch_does_not_apply_what_the_old_one_has_saved_since() {
     let thread = halves(&runs).runner().store(store.clone()).thread("t");
     thread.run(Trip::update()).await.unwrap_err();
     let input = history(&thread).await[1].clone();
-    assert_eq!((input.kind, runs.take()), (CheckpointKind::Input, vec!["a".to_owned(), "b".to_owned()]));
+    assert_eq!(input.kind, CheckpointKind::Input);
     // From before the step both run again.
     thread.at(input.id).proceed().await.unwrap();
-    assert_eq!(runs.take(), ["a", "b"]);
+    assert_eq!(runs.take(), ["a", "b", "a", "b"]);
 }
 
 #[tokio::test]
@@ -189,9 +189,8 @@ async fn a_branch_keeps_what_its_checkpoint_itself_holds_of_finished_tasks() {
     let pending = history(&thread).await[0].clone();
     assert_eq!(pending.kind, CheckpointKind::Pending);
     thread.proceed().await.unwrap();
-    runs.take();
     let end = thread.at(pending.id).proceed().await.unwrap();
-    assert_eq!((runs.take(), end.state.log.join(" ")), (vec!["b".to_owned()], "a b".to_owned()));
+    assert_eq!((runs.take().join(" "), end.state.log.join(" ")), ("a b b b".to_owned(), "a b".to_owned()));
 }
 
 #[tokio::test]
@@ -199,7 +198,7 @@ async fn the_tasks_of_a_branch_have_keys_of_their_own_and_retries_of_one_branch_
     let keys = Runs::new();
     let noted = keys.clone();
     let say = move |ctx: Ctx| {
-        noted.hit(&ctx.idempotency_key("pay"));
+        noted.hit(&ctx.idempotency_key());
         ready(Trip::update())
     };
     let graph = Graph::<Trip>::builder("g").node("a", say).edge(START, "a").compile().unwrap();

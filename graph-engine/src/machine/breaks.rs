@@ -1,7 +1,7 @@
 //! Static breakpoints: at which boundaries of super-steps a turn stops before it goes on.
 
 use super::frontier::Survey;
-use super::{Ask, Machine};
+use super::{Ask, Machine, Stopped};
 use crate::report::Breakpoint;
 use crate::state::State;
 use crate::store::CheckpointKind;
@@ -13,8 +13,6 @@ pub(crate) struct Breaks {
     pub(crate) after: Vec<bool>,
     /// The thread has stopped at this boundary already. Part of the checkpoint, so that going on doesn't stop here again.
     pub(super) here: bool,
-    /// The turn stops once the commit is made.
-    pub(super) pausing: bool,
 }
 
 impl Breaks {
@@ -56,7 +54,8 @@ impl<S: State> Machine<S> {
             return None;
         }
         self.report.breakpoints = hit;
-        (self.breaks.here, self.breaks.pausing) = (true, true);
+        self.breaks.here = true;
+        self.ending = Some(Box::new(Stopped::Paused));
         Some(self.commit(CheckpointKind::Pending))
     }
 }

@@ -40,11 +40,13 @@ impl<S: State> Machine<S> {
             Some((EditBy::InPlace, update)) => self.write(update)?,
             Some((EditBy::End, update)) => {
                 self.write(update)?;
+                self.shared.turn.journals.clear();
                 self.frontier.abandon();
                 self.breaks.leave();
                 self.fresh = true;
             }
             Some((EditBy::Start, update)) => {
+                self.shared.turn.journals.clear();
                 self.frontier.abandon();
                 self.frontier.begin_turn();
                 self.breaks.leave();
@@ -123,6 +125,7 @@ impl<S: State> Machine<S> {
         self.merge()?;
         self.route()?;
         self.frontier.plan_next(graph, self.step);
+        self.shared.turn.journals.clear();
         self.breaks.leave();
         self.step += 1;
         self.fresh = true;

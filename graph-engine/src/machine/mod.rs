@@ -344,9 +344,6 @@ impl<S: State> Machine<S> {
         if let Some(error) = self.frontier.stop_with.take() {
             return fail(*error);
         }
-        if std::mem::take(&mut self.breaks.pausing) {
-            return stop(Stopped::Paused);
-        }
         let survey = self.frontier.survey();
         // A failure beats a cancellation: the caller must learn of it.
         if survey.failed {

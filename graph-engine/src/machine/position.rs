@@ -205,7 +205,8 @@ impl<S: State> Machine<S> {
         if !self.options.durable {
             return self.advance();
         }
-        if self.hold && matches!(kind, CheckpointKind::Input | CheckpointKind::Step) {
+        // A branch begins with its first commit.
+        if self.hold && !self.fork && matches!(kind, CheckpointKind::Input | CheckpointKind::Step) {
             self.unsaved = true;
             return self.advance();
         }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::Serialize;
+
 use super::edit::{Edit, Edits};
 use super::thread::{Thread, ThreadState};
 use super::turn::Turn;
@@ -10,6 +12,7 @@ use crate::machine::Start;
 use crate::name::Name;
 use crate::run_error::RunError;
 use crate::state::State;
+use crate::task::InterruptId;
 
 /// A thread as of one of its checkpoints. What begins here is a new branch: its first checkpoint follows this one, the
 /// old branch stays readable, and the thread's head is the new branch.
@@ -70,8 +73,11 @@ impl<S: State> Thread<S> {
 }
 
 impl<S: State> At<S> {
-    pub(super) fn turn(&self, start: Start<S>) -> Turn<S> {
-        let mut turn = self.thread.turn(start);
+    fn turn(&self, start: Start<S>) -> Turn<S> {
+        self.here(self.thread.turn(start))
+    }
+
+    fn here(&self, mut turn: Turn<S>) -> Turn<S> {
         turn.at = Some(self.checkpoint);
         turn
     }
@@ -86,6 +92,16 @@ impl<S: State> At<S> {
     /// [`RunError::NothingToProceed`].
     pub fn proceed(&self) -> Turn<S> {
         self.turn(Start::Proceed)
+    }
+
+    /// A turn that answers the question that was open here, on a new branch; see [`Thread::resume`].
+    pub fn resume(&self, answer: impl Serialize) -> Turn<S> {
+        self.here(self.thread.resume(answer))
+    }
+
+    /// A turn that answers several of them by their ids, on a new branch; see [`Thread::resume_by_id`].
+    pub fn resume_by_id<A: Serialize>(&self, answers: impl IntoIterator<Item = (InterruptId, A)>) -> Turn<S> {
+        self.here(self.thread.resume_by_id(answers))
     }
 
     /// Makes a branch on which nothing is left to run. If that is so here already, nothing happens and the head stays.

@@ -154,7 +154,6 @@ impl<S: State> Turn<S> {
         let report = report(&mut machine, &driver);
         let ended = match stopped {
             Ok(Stopped::Done) => Ok(if machine.frontier().completed { Status::Completed } else { Status::Done }),
-            Ok(Stopped::Paused) => Ok(Status::Paused),
             Ok(Stopped::Drained) => Ok(Status::Drained),
             Ok(Stopped::Paused) => Ok(Status::Paused),
             Ok(Stopped::Cancelled) => match (self.cancel.cause(), self.deadline) {

@@ -181,7 +181,7 @@ impl<S: State> Edits<S> {
         let Some(store) = thread.runner.checkpoints().cloned() else {
             return Err(RunError::NoStore { thread: thread.id, operation: "edit" });
         };
-        let _lease = thread.runner.lease(&thread.id, None)?;
+        let _lease = thread.runner.take(&thread.id, None).await?;
         let work = async {
             let place = thread.place();
             let stored = store.load(&place, at).await.map_err(|cause| thread.store_error(cause))?;

@@ -25,8 +25,6 @@ pub enum Status {
     Completed,
     /// It was cancelled; `proceed` goes on.
     Cancelled,
-    /// It waits: for answers, or at a breakpoint; then `proceed` goes on.
-    Paused,
     /// It stopped between two super-steps, because somebody asked for it; `proceed` goes on.
     Drained,
     /// It waits: for answers to [`interrupts`](TurnEnd::interrupts), which `resume` gives, or at a breakpoint, from which
@@ -42,7 +40,6 @@ impl Status {
             Self::Done => "done",
             Self::Completed => "completed",
             Self::Cancelled => "cancelled",
-            Self::Paused => "paused",
             Self::Drained => "drained",
             Self::Paused => "paused",
         }

@@ -43,7 +43,7 @@ impl<S: State> Thread<S> {
     /// ```
     pub async fn fork(&self, thread: impl Into<Name>) -> Result<Self, RunError> {
         let (store, to) = (self.forked_store()?, self.runner.thread(thread));
-        let _lease = self.runner.lease(&to.id, None)?;
+        let _lease = self.runner.take(&to.id, None).await?;
         let work = async {
             let known = async |id: &Name| store.namespaces(id).await.map_err(|cause| self.store_error(cause));
             if known(&self.id).await?.is_empty() {
@@ -61,7 +61,7 @@ impl<S: State> Thread<S> {
     /// The same up to a checkpoint and without other branches. Of child graphs it takes what the same turns made.
     pub(super) async fn fork_at(&self, at: CheckpointId, thread: Name) -> Result<Self, RunError> {
         let (store, to) = (self.forked_store()?, self.runner.thread(thread));
-        let _lease = self.runner.lease(&to.id, None)?;
+        let _lease = self.runner.take(&to.id, None).await?;
         let work = async {
             let lineage = self.lineage(&**store, at, None).await?;
             let turns: BTreeSet<Name> = lineage.iter().map(|info| info.turn.clone()).collect();

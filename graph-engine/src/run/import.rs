@@ -72,7 +72,7 @@ impl<S: State> Runner<S> {
         let Some(store) = self.checkpoints().cloned() else {
             return Err(RunError::NoStore { thread: thread.id, operation: "import" }.into());
         };
-        let _lease = self.lease(&thread.id, None)?;
+        let _lease = self.take(&thread.id, None).await?;
         let mut wrong = None;
         let work = async {
             let mut intake = Intake::begin(store, thread.id.clone()).await?;

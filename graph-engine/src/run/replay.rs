@@ -58,19 +58,32 @@ pub enum Deviation {
     Failed(String),
 }
 
-/// Checkpoints that super-steps made one after the other, and the one before them.
+/// Checkpoints that super-steps of one turn made one after the other, and the one before them.
 struct Stretch<'i> {
     start: &'i CheckpointInfo,
     steps: &'i [CheckpointInfo],
 }
 
 /// The lineage from its oldest checkpoint on, cut where something else than a super-step made a checkpoint: an input, an
-/// answer, an edit, a turn that went on. What that did is taken from the record.
+/// answer, an edit, a turn that went on. What that did is taken from the record. A super-step that is stored together
+/// with the beginning of its turn can't be told from it.
 fn stretches(lineage: &[CheckpointInfo]) -> Vec<Stretch<'_>> {
     let mut stretches = Vec::new();
     let mut at = 0;
     while at < lineage.len() {
-        let steps = lineage[at + 1..].iter().take_while(|info| info.kind == CheckpointKind::Step).count();
+        let mut steps = 0;
+        for pair in lineage[at..].windows(2) {
+            let kind = pair[1].kind;
+            let stepped = pair[1].turn == pair[0].turn && pair[1].step > pair[0].step;
+            if !stepped || !matches!(kind, CheckpointKind::Step | CheckpointKind::Pending) {
+                break;
+            }
+            steps += 1;
+            // The next step had begun before it was stored.
+            if kind == CheckpointKind::Pending {
+                break;
+            }
+        }
         if steps > 0 {
             stretches.push(Stretch { start: &lineage[at], steps: &lineage[at + 1..=at + steps] });
         }

@@ -315,11 +315,12 @@ impl<S: State> Runner<S> {
         self.0.deadline
     }
 
-    /// The same runner over another store, without breakpoints, which shares no thread with this one.
+    /// The same runner over another store, which stores every super-step, has no breakpoints and shares no thread with this one.
     pub(super) fn apart(&self, store: impl CheckpointStore) -> Self {
         self.clone().store(store).change(|inner| {
-            inner.busy = Arc::default();
+            inner.leases = Leases::default();
             inner.breaks = Breakpoints::default();
+            inner.durability = Durability::Sync;
         })
     }
 

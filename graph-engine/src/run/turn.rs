@@ -139,6 +139,9 @@ impl<S: State> Turn<S> {
     /// When this turn's checkpoints are stored, in place of the runner's [`durability`](crate::Runner::durability).
     pub fn durability(mut self, durability: Durability) -> Self {
         self.durability = durability;
+        self
+    }
+
     /// Stops the turn before super-steps in which one of these nodes would run, as
     /// [`Status::Paused`](crate::Status::Paused); `proceed` goes on from there and stops again at a later visit. The
     /// places add to those of [`Runner::break_before`](crate::Runner::break_before).
