@@ -25,6 +25,11 @@ pub struct PoliciesGuide;
 #[derive(Debug)]
 pub struct WatchingGuide;
 
+/// The guide to time travel.
+#[doc = include_str!("../../docs/guide/time.md")]
+#[derive(Debug)]
+pub struct TimeGuide;
+
 /// The guide to diagrams.
 #[doc = include_str!("../../docs/guide/diagrams.md")]
 #[derive(Debug)]

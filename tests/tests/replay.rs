@@ -54,7 +54,7 @@ async fn with_recorded_answers_every_step_of_many_turns_is_equal_and_nothing_cha
     assert_eq!(replay.deviation, None);
     assert_eq!(replay.steps.iter().map(|step| step.step).collect::<Vec<_>>(), [1, 2, 3, 4, 5, 6]);
     assert!(replay.steps.iter().all(|step| step.replayed == Some(step.recorded)));
-    assert_eq!(replay.to_string(), "all 6 super-steps are equal");
+    assert_eq!(replay.to_string(), "6 of 6 super-steps are equal");
     assert_eq!((ids(&thread).await, store.bytes("t")), (before, bytes));
 }
 

@@ -230,7 +230,7 @@ impl fmt::Display for Replay {
                 let equal = self.steps.len() - 1;
                 write!(f, "{equal} super-steps are equal, super-step {} is not: {deviation}", step.step)
             }
-            _ => write!(f, "all {} super-steps are equal", self.steps.len()),
+            _ => write!(f, "{0} of {0} super-steps are equal", self.steps.len()),
         }
     }
 }
