@@ -2,8 +2,8 @@
 
 use behaviour_tests::{Runs, TestStore, Trip};
 use graph_engine::{
-    CheckpointKind, END, Edit, Filter, Graph, MemoryStore, Name, NodeExt, Route, RunError, START, Status, Thread,
-    ThreadState,
+    CheckpointKind, Ctx, END, Edit, Filter, Graph, MemoryStore, Name, NodeError, NodeExt, Route, RunError, START, Snap,
+    Status, Thread, ThreadState,
 };
 
 fn chain(runs: &Runs) -> Thread<Trip> {
@@ -182,6 +182,36 @@ async fn in_place_what_comes_next_stays_with_what_was_finished() {
     assert_eq!(state.finished[0].node, "a");
     let end = thread.proceed().await.unwrap();
     assert_eq!((runs.count("a"), runs.count("b"), end.state.log.join(" ")), (1, 2, "a b".to_owned()));
+}
+
+#[tokio::test]
+async fn in_place_an_open_question_stays_open_under_its_id() {
+    let ask = |ctx: Ctx, trip: Snap<Trip>| async move {
+        let noted: u32 = ctx.memo("once", async { Ok::<_, NodeError>(7) }).await?;
+        let answer: String = ctx.interrupt(format!("from {}?", trip.city))?;
+        Ok::<_, NodeError>(Trip::update().last(answer).total(i64::from(noted)))
+    };
+    let graph = Graph::<Trip>::builder("ask").node("ask", ask).edge(START, "ask");
+    let thread = graph.compile().unwrap().runner().store(TestStore::lasting()).thread("t");
+    let asked = thread.run(Trip::update().city("Oslo")).await.unwrap().interrupts()[0].id;
+    let state = thread.edit(Trip::update().city("Bergen")).in_place().await.unwrap();
+    assert_eq!(next(&state), ["ask"]);
+    let end = thread.resume_by_id([(asked, "yes")]).await.unwrap();
+    assert_eq!((end.status, end.state.last.as_str(), end.state.total), (Status::Done, "yes", 7));
+}
+
+#[tokio::test]
+async fn as_the_node_that_asks_its_question_is_closed() {
+    let ask = |ctx: Ctx| async move {
+        let answer: String = ctx.interrupt("well?")?;
+        Ok::<_, NodeError>(Trip::update().last(answer))
+    };
+    let graph = Graph::<Trip>::builder("ask").node("ask", ask).edge(START, "ask");
+    let thread = graph.compile().unwrap().runner().store(TestStore::lasting()).thread("t");
+    let asked = thread.run(Trip::update()).await.unwrap().interrupts()[0].id;
+    assert!(thread.edit(Trip::update().last("no")).as_node("ask").await.unwrap().next.is_empty());
+    let failed = thread.resume_by_id([(asked, "yes")]).await.unwrap_err();
+    assert!(matches!(*failed.error, RunError::NothingToAnswer { .. }), "{failed}");
 }
 
 #[tokio::test]

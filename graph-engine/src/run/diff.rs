@@ -33,6 +33,26 @@ pub enum WrittenBy {
 }
 
 /// One field that differs.
+///
+/// ```
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// use graph_engine::{Filter, Graph, MemoryStore, START, State, WrittenBy};
+///
+/// #[derive(State, Clone, Default)]
+/// struct Trip {
+///     city: String,
+/// }
+///
+/// async fn rest() {}
+///
+/// let graph = Graph::<Trip>::builder("trip").node("rest", rest).edge(START, "rest").compile().unwrap();
+/// let thread = graph.runner().store(MemoryStore::new()).thread("guest-7");
+/// let first = thread.edit(Trip::update()).await.unwrap().checkpoint.unwrap();
+/// let second = thread.edit(Trip::update().city("Oslo")).in_place().await.unwrap().checkpoint.unwrap();
+/// let change = &thread.diff(first, second).await.unwrap().changes[0];
+/// assert_eq!((change.after.as_str(), &change.wrote[..]), (Some("Oslo"), &[WrittenBy::Edit][..]));
+/// # });
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct FieldChange {
@@ -49,6 +69,27 @@ pub struct FieldChange {
 }
 
 /// What differs between two checkpoints of a thread: made by [`Thread::diff`], and printed one field a line.
+///
+/// ```
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// use graph_engine::{Graph, MemoryStore, START, State};
+///
+/// #[derive(State, Clone, Default)]
+/// struct Trip {
+///     city: String,
+/// }
+///
+/// async fn rest() {}
+///
+/// let graph = Graph::<Trip>::builder("trip").node("rest", rest).edge(START, "rest").compile().unwrap();
+/// let thread = graph.runner().store(MemoryStore::new()).thread("guest-7");
+/// let first = thread.edit(Trip::update()).await.unwrap().checkpoint.unwrap();
+/// let second = thread.edit(Trip::update().city("Oslo")).in_place().await.unwrap().checkpoint.unwrap();
+/// let diff = thread.diff(first, second).await.unwrap();
+/// assert_eq!(diff.ancestor, Some(first));
+/// assert_eq!(diff.to_string(), "city: \"\" -> \"Oslo\" (written by an edit)\n");
+/// # });
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct StateDiff {

@@ -84,6 +84,26 @@ impl<S: State> fmt::Debug for Edit<S> {
 }
 
 /// Writes from outside that have not been made: `.await` them to get where the thread stands afterwards.
+///
+/// ```
+/// use graph_engine::{Filter, Graph, MemoryStore, START, State};
+///
+/// #[derive(State, Clone, Default)]
+/// struct Trip {
+///     city: String,
+/// }
+///
+/// async fn choose() {}
+///
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// let graph = Graph::<Trip>::builder("trip").node("choose", choose).edge(START, "choose").compile().unwrap();
+/// let thread = graph.runner().store(MemoryStore::new()).thread("guest-7");
+/// thread.run(Trip::update()).await.unwrap();
+/// let edits = thread.edit(Trip::update().city("Oslo")).in_place().tag("by", "support");
+/// assert_eq!(edits.await.unwrap().state.city, "Oslo");
+/// assert_eq!(thread.history(&Filter::default().tag("by", "support")).await.unwrap().len(), 1);
+/// # });
+/// ```
 #[must_use = "an edit does nothing until it is awaited"]
 pub struct Edits<S: State> {
     thread: Thread<S>,

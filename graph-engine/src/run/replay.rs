@@ -23,6 +23,28 @@ pub(super) struct Again {
 }
 
 /// What running a stretch again has shown: made by [`Thread::replay`].
+///
+/// ```
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// use graph_engine::{Filter, Graph, MemoryStore, START, State};
+///
+/// #[derive(State, Clone, Default)]
+/// struct Trip {
+///     city: String,
+/// }
+///
+/// async fn choose() -> TripUpdate {
+///     Trip::update().city("Oslo")
+/// }
+///
+/// let graph = Graph::<Trip>::builder("trip").node("choose", choose).edge(START, "choose").compile().unwrap();
+/// let thread = graph.runner().store(MemoryStore::new()).thread("guest-7");
+/// thread.run(Trip::update()).await.unwrap();
+/// let history = thread.history(&Filter::default()).await.unwrap();
+/// let replay = thread.replay(history[1].id, history[0].id).await.unwrap();
+/// assert_eq!(replay.to_string(), "1 of 1 super-steps are equal");
+/// # });
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Replay {
@@ -32,7 +54,7 @@ pub struct Replay {
     pub deviation: Option<Deviation>,
 }
 
-/// One super-step that was run again.
+/// One super-step that was run again: an entry of [`Replay::steps`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReplayedStep {
@@ -47,6 +69,12 @@ pub struct ReplayedStep {
 }
 
 /// How a super-step that was run again differs from the stored one.
+///
+/// ```
+/// use graph_engine::{Deviation, Status};
+///
+/// assert_eq!(Deviation::Ended(Status::Done).to_string(), "the turn ended before it (done)");
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Deviation {
