@@ -132,10 +132,11 @@ pub use node::{
     blocking,
 };
 pub use reply::Reply;
-pub use report::{RunReport, WaitingJoin};
+pub use report::{Breakpoint, RunReport, WaitingJoin};
 pub use run::{
-    EventReader, EventStream, Expired, FinishedTask, Runner, Status, Thread, ThreadState, Turn, TurnControl, TurnEnd,
-    View, ViewEnd, WhenBusy,
+    At, BreakAt, Deviation, Edit, Edits, EventReader, EventStream, Expired, FieldChange, FinishedTask, Replay,
+    ReplayedStep, Runner, StateDiff, StateHash, Status, Thread, ThreadState, TransferError, Turn, TurnControl, TurnEnd,
+    View, ViewEnd, WhenBusy, WrittenBy,
 };
 pub use run_error::{RunError, TaskFailure, TaskRef, TurnError};
 pub use spec::{

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::Machine;
 use super::outcome::TaskOutcome;
+use super::wrote::Writer;
 use crate::error::BoxError;
 use crate::panic::panic_text;
 use crate::report::RunReport;
@@ -61,6 +62,7 @@ impl<S: State> Machine<S> {
                 }
             }
         }
+        self.note_writers();
         let updates = self.frontier.slots.iter_mut().filter_map(|slot| match &mut slot.done {
             Some(TaskOutcome::Done(outcome)) => Some(&mut outcome.update),
             _ => None,
@@ -79,13 +81,37 @@ impl<S: State> Machine<S> {
     }
 
     /// The input of a turn passes through the same rules.
-    pub(super) fn merge_input(&mut self, mut input: S::Update) -> Result<(), RunError> {
+    pub(super) fn merge_input(&mut self, input: S::Update) -> Result<(), RunError> {
         self.state_mut().reset_transient();
+        let fields = self.shared.state.written(&input);
+        self.merge_one(input).map_err(|cause| RunError::Input { thread: self.thread(), cause })?;
+        self.wrote.begin();
+        self.wrote.add(Writer::Input, fields.without(self.graph.inner().transient));
+        Ok(())
+    }
+
+    /// One update from outside.
+    pub(super) fn merge_one(&mut self, mut update: S::Update) -> Result<(), BoxError> {
         if self.options.durable {
-            self.changes.note(&self.shared.state, &input);
+            self.changes.note(&self.shared.state, &update);
         }
-        let merged = apply(self.state_mut(), std::iter::once(&mut input));
-        self.note_writes(merged).map_err(|cause| RunError::Input { thread: self.thread(), cause })
+        let merged = apply(self.state_mut(), std::iter::once(&mut update));
+        self.note_writes(merged)
+    }
+
+    /// Who has finished, and what each of them writes.
+    fn note_writers(&mut self) {
+        if !self.options.durable {
+            return;
+        }
+        self.wrote.begin();
+        let transient = self.graph.inner().transient;
+        for slot in &self.frontier.slots {
+            if let Some(TaskOutcome::Done(outcome)) = &slot.done {
+                let fields = self.shared.state.written(&outcome.update).without(transient);
+                self.wrote.add(Writer::Node(slot.node), fields);
+            }
+        }
     }
 
     /// What was written must be in the next commit.

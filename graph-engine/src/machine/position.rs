@@ -12,6 +12,7 @@ use super::fields::decode_update;
 use super::frontier::Slot;
 use super::migrate::rename;
 use super::outcome::TaskOutcome;
+use super::wrote::WroteRow;
 use super::{Ask, Machine, fail, rank_of};
 use crate::checkpoint_id::CheckpointId;
 use crate::graph::Inner;
@@ -48,6 +49,14 @@ struct Position<'a> {
     replies: Vec<Reply>,
     #[serde(default, skip_serializing_if = "is_default")]
     completed: bool,
+    /// The thread stopped here at a breakpoint.
+    #[serde(default, skip_serializing_if = "is_default")]
+    broke: bool,
+    /// Who finished in the last super-step, and in those before it that share this checkpoint.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    wrote: Vec<WroteRow<'a>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    earlier: Vec<WroteRow<'a>>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -260,7 +269,8 @@ impl<S: State> Machine<S> {
         if !self.options.durable {
             return self.advance();
         }
-        if self.hold && matches!(kind, CheckpointKind::Input | CheckpointKind::Step) {
+        // A branch begins with its first commit.
+        if self.hold && !self.fork && matches!(kind, CheckpointKind::Input | CheckpointKind::Step) {
             self.unsaved = true;
             return self.advance();
         }
@@ -280,14 +290,19 @@ impl<S: State> Machine<S> {
         commit.parent = self.head;
         commit.id = self.prefix.id(self.head, self.step);
         commit.step = self.step;
-        commit.fork = false;
+        commit.fork = std::mem::take(&mut self.fork);
+        if commit.fork {
+            commit.kind = CheckpointKind::Fork;
+        }
         commit.due_ms = self.due_ms();
         if commit.turn != self.shared.turn.turn {
             commit.turn = self.shared.turn.turn.clone();
             commit.tags = self.tags.clone();
         }
         self.encode_fields(commit)?;
-        self.encode_position(&mut commit.bytes)
+        self.encode_position(&mut commit.bytes)?;
+        self.wrote.stored();
+        Ok(())
     }
 
     /// The frequent case (plain waiting tasks and nothing else) goes straight into the buffer.
@@ -297,6 +312,7 @@ impl<S: State> Machine<S> {
             && frontier.replies.is_empty()
             && !frontier.completed
             && self.fresh
+            && !self.breaks.here
             && frontier.joins.is_quiet()
             && frontier.stays.iter().all(|stays| *stays == 0)
             && frontier.slots.iter().all(|slot| slot.is_bare() && slot.attempt == 1);
@@ -322,7 +338,10 @@ impl<S: State> Machine<S> {
             serde_json::to_writer(&mut *out, name).map_err(frontier_error)?;
             out.push(b'}');
         }
-        out.extend_from_slice(b"]}");
+        out.push(b']');
+        let wrote = self.wrote.encode(self.graph.inner(), self.shared.state.fields(), out);
+        wrote.map_err(frontier_error)?;
+        out.push(b'}');
         Ok(())
     }
 
@@ -344,6 +363,7 @@ impl<S: State> Machine<S> {
             let sources = names.zip(arrived.iter().copied()).collect();
             JoinRow { to: Cow::Borrowed(graph.name_of(join.to)), sources }
         });
+        let [wrote, earlier] = self.wrote.rows(graph, self.shared.state.fields());
         let stays = frontier.stays.iter().zip(&graph.clusters).filter(|(stays, _)| **stays > 0);
         Ok(Position {
             version: VERSION,
@@ -357,6 +377,9 @@ impl<S: State> Machine<S> {
             stays: stays.map(|(stays, cluster)| (Cow::Borrowed(cluster.name.as_str()), *stays)).collect(),
             replies: frontier.replies.clone(),
             completed: frontier.completed,
+            broke: self.breaks.here,
+            wrote,
+            earlier,
         })
     }
 
@@ -411,6 +434,8 @@ impl<S: State> Machine<S> {
         self.origin = position.origin.unwrap_or_default();
         self.frontier.replies = position.replies;
         self.frontier.completed = position.completed;
+        self.breaks.here = position.broke;
+        self.wrote.restore(graph, self.shared.state.fields(), &position.wrote);
         for (rows, deferred) in [(position.next, false), (position.deferred, true)] {
             for (rank, mut row) in rows.into_iter().enumerate() {
                 if let Some(journal) = row.journal.take().filter(|_| !deferred) {
