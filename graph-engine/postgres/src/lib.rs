@@ -20,7 +20,8 @@
 //!
 //! # Limits of time
 //! No call waits for ever: 5 s for a connection, 10 s for a statement on the server, a second more for its answer, 5 s to
-//! connect to one address, 15 s for data that nobody confirms. A call of which nothing is heard gives its connection up.
+//! connect to one address, 15 s for data that nobody confirms. A call of which nothing is heard gives its connection up;
+//! with the one repetition it takes at most twice 16 s.
 //! A call whose future is dropped leaves no transaction open.
 
 mod commit;

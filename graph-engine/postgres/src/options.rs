@@ -141,7 +141,8 @@ impl PostgresOptions {
     pub fn settings(&self) -> String {
         format!(
             "-c statement_timeout={} -c idle_in_transaction_session_timeout={} -c synchronous_commit={} \
-             -c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_bitmapscan=off -c jit=off",
+             -c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_bitmapscan=off \
+             -c enable_sort=off -c jit=off",
             self.statement_timeout.as_millis().max(1),
             (self.statement_timeout + GRACE).as_millis(),
             self.synchronous_commit.as_str(),

@@ -220,7 +220,7 @@ impl CheckpointStore for PostgresStore {
     async fn threads(&self, filter: &ThreadFilter) -> Result<Vec<ThreadInfo>, StoreError> {
         let Inner { connections, sql, .. } = &*self.0;
         let done = call!(connections, Repeat::Harmless, |connection| read::threads(connection, sql, filter));
-        done.map_err(|fault| fault.told(""))
+        done.map_err(|fault| fault.told("(all)"))
     }
 
     async fn clear(&self, place: &Place) -> Result<bool, StoreError> {

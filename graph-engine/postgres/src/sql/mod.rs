@@ -50,7 +50,12 @@ impl Sql {
                 .replace("{select}", select.trim());
             within(schema, &sql)
         };
-        let threads = |due: &str| within(schema, &include_str!("threads.sql").replace("{due}", due));
+        // By the index over the beginnings of ids, or by the one over what is due: sorted, these are few.
+        let threads = |pick: &str, order: &str| {
+            within(schema, &include_str!("threads.sql").replace("{pick}", pick).replace("{order}", order))
+        };
+        let in_order = "AND substring(p.thread FROM 1 FOR 64)
+            BETWEEN substring($1 FROM 1 FOR 64) AND substring($2 FROM 1 FOR 64)";
         Self {
             commit_first: commit(include_str!("head_first.sql")),
             commit_next: commit(include_str!("head_next.sql")),
@@ -73,9 +78,9 @@ impl Sql {
             field: state(include_str!("fields_one.sql"), include_str!("select_field.sql")),
             seq_of: within(schema, include_str!("seq_of.sql")),
             list: within(schema, include_str!("list.sql")),
-            threads: threads(""),
-            threads_due: threads("AND p.due_ms BETWEEN 0 AND $5::bigint"),
-            threads_due_beyond: threads("AND (p.due_ms >= 0 OR p.due_ms <= $5::bigint)"),
+            threads: threads(in_order, "substring(p.thread FROM 1 FOR 64), "),
+            threads_due: threads("AND p.due_ms BETWEEN 0 AND $5::bigint", ""),
+            threads_due_beyond: threads("AND (p.due_ms >= 0 OR p.due_ms <= $5::bigint)", ""),
             namespaces: within(
                 schema,
                 "SELECT namespace FROM {schema}.places WHERE sha256(thread) = sha256($1::bytea) AND thread = $1
