@@ -3,9 +3,9 @@
 
 mod common;
 
-use common::{Schema, chain, link, server};
+use common::{Schema, chain, link, patient, server};
 use graph_engine::{CheckpointStore, Commit, Encoding, FieldRow, Filter, Place, ThreadFilter};
-use graph_engine_postgres::{PostgresOptions, PostgresStore};
+use graph_engine_postgres::PostgresStore;
 
 /// Rows of tables and entries of indexes that the server read in this schema until now. Sessions report them at their
 /// end, so all stores have to be gone.
@@ -24,7 +24,7 @@ async fn rows_read(schema: &Schema) -> i64 {
 
 async fn store(schema: &Schema) -> PostgresStore {
     let url = format!("{}?application_name={}", schema.url, schema.name.replace(' ', "_"));
-    let options = PostgresOptions::default().pool_size(1).schema(&schema.name);
+    let options = patient().pool_size(1).schema(&schema.name);
     PostgresStore::connect_with(&url, options).await.unwrap()
 }
 

@@ -7,9 +7,9 @@ use std::pin::pin;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use common::{Schema, chain, link, server};
+use common::{Schema, chain, link, patient, server};
 use graph_engine::{CheckpointStore, Filter, Keep, Place, StoreError};
-use graph_engine_postgres::{PostgresOptions, PostgresStore};
+use graph_engine_postgres::PostgresStore;
 
 /// Locks the head of every thread until it is dropped.
 async fn lock(schema: &Schema) -> tokio_postgres::Client {
@@ -23,7 +23,7 @@ async fn lock(schema: &Schema) -> tokio_postgres::Client {
 async fn a_statement_that_takes_too_long_is_unavailable_and_the_store_goes_on() {
     let Some(url) = server() else { return };
     let schema = Schema::new(&url);
-    let options = PostgresOptions::default().pool_size(2).statement_timeout(Duration::from_secs(2));
+    let options = patient().pool_size(2).statement_timeout(Duration::from_secs(2));
     let store = schema.store(options).await;
     let place = Place::thread("t");
     let head = chain(&store, &place, 1).await[0];
@@ -43,10 +43,8 @@ async fn a_pool_that_is_in_use_says_so_after_its_time() {
     let Some(url) = server() else { return };
     let schema = Schema::new(&url);
     // Long enough for two new connections on a busy machine, and nobody gives up waiting for the lock.
-    let options = PostgresOptions::default()
-        .pool_size(2)
-        .acquire_timeout(Duration::from_secs(3))
-        .statement_timeout(Duration::from_secs(600));
+    let options =
+        patient().pool_size(2).acquire_timeout(Duration::from_secs(3)).statement_timeout(Duration::from_secs(600));
     let store = schema.store(options).await;
     let place = Place::thread("t");
     let head = chain(&store, &place, 1).await[0];
@@ -126,7 +124,7 @@ async fn drop_at_every_poll<T>(schema: &Schema, store: &PostgresStore, call: imp
 async fn a_call_that_is_dropped_at_any_point_leaves_no_transaction_open() {
     let Some(url) = server() else { return };
     let schema = Schema::new(&url);
-    let options = PostgresOptions::default().pool_size(1).schema(&schema.name);
+    let options = patient().pool_size(1).schema(&schema.name);
     let named = format!("{url}?application_name={DROPPED}");
     let store = PostgresStore::connect_with(&named, options).await.unwrap();
     let place = Place::thread("t");

@@ -10,6 +10,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use graph_engine::{CheckpointId, CheckpointStore, Commit, Encoding, FieldRow, Place};
 use graph_engine_postgres::{PostgresOptions, PostgresStore};
@@ -26,6 +27,12 @@ pub fn server() -> Option<String> {
         eprintln!("{why}");
     }
     url
+}
+
+/// Options for a machine of any speed.
+pub fn patient() -> PostgresOptions {
+    let long = Duration::from_secs(120);
+    PostgresOptions::default().acquire_timeout(long).statement_timeout(long)
 }
 
 /// A schema that nobody else uses.
