@@ -1,7 +1,7 @@
 -- Stores one checkpoint if `head` (one of the statements beside this one) gives a row.
 WITH input AS MATERIALIZED (
     SELECT n.id AS field, f.ord, f.encoding, f.lo, f.hi, f.data
-    FROM unnest($12::bytea[], $13::boolean[], $14::bigint[], $15::bigint[], $16::bytea[])
+    FROM unnest($12::bytea[], $13::smallint[], $14::bigint[], $15::bigint[], $16::bytea[])
         WITH ORDINALITY AS f(name, encoding, lo, hi, data, ord)
     LEFT JOIN {schema}.names n ON sha256(n.name) = sha256(f.name)
 ), head AS (
