@@ -31,6 +31,7 @@ const ENGINE: &[(&str, u32)] = &[
     ("reply", 3),
     ("report", 3),
     ("compile_error", 4),
+    ("longterm", 4),
     ("run_error", 4),
     ("spec", 4),
     ("store", 4),
