@@ -8,7 +8,9 @@
 //! | what a turn told | [`run_logged`] |
 //! | an implementation of a long-term store | [`long_term_store_conformance!`](crate::long_term_store_conformance) |
 //! | that no order of finishing, failure or crash changes the end | [`Shuffled`] |
+//! | a checkpoint store of your own | [`checkpoint_store_conformance!`](crate::checkpoint_store_conformance) |
 
+pub mod conformance;
 mod ctx;
 mod logged;
 pub mod longterm;
