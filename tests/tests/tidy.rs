@@ -87,8 +87,13 @@ fn sources(folders: &[&str]) -> Vec<(PathBuf, String)> {
 }
 
 const ALL: &[&str] = &["graph-engine", "graph-nodes", "demos", "tests"];
-const LIBRARIES: &[&str] =
-    &["graph-engine/src", "graph-engine/macros/src", "graph-nodes/src", "graph-nodes/macros/src"];
+const LIBRARIES: &[&str] = &[
+    "graph-engine/src",
+    "graph-engine/sealed/src",
+    "graph-engine/macros/src",
+    "graph-nodes/src",
+    "graph-nodes/macros/src",
+];
 
 #[test]
 fn every_file_says_what_it_is() {
