@@ -25,6 +25,25 @@ impl CheckpointId {
     pub fn derive(thread: &str, namespace: &str, parent: Option<Self>, turn: &str, step: u64) -> Self {
         IdPrefix::new(thread, namespace, turn).id(parent, step)
     }
+
+    /// The id as a store keeps it: 16 bytes, the most significant first.
+    ///
+    /// ```
+    /// use graph_engine::CheckpointId;
+    ///
+    /// let id = CheckpointId::derive("guest-7", "", None, "turn-1", 0);
+    /// assert_eq!(CheckpointId::from_bytes(id.to_bytes()), id);
+    /// ```
+    #[must_use]
+    pub const fn to_bytes(self) -> [u8; 16] {
+        self.0.to_be_bytes()
+    }
+
+    /// The id that has these bytes.
+    #[must_use]
+    pub const fn from_bytes(bytes: [u8; 16]) -> Self {
+        Self(u128::from_be_bytes(bytes))
+    }
 }
 
 /// The part of an id that is the same for all commits of a turn.

@@ -1,6 +1,6 @@
 //! Checkpoints in the memory of this process: for tests, and for threads that need not outlive it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, btree_map};
 use std::fmt;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::ops::Range;
@@ -87,7 +87,10 @@ struct Row {
     kind: CheckpointKind,
     due_ms: Option<u64>,
     tags: Arc<Tags>,
+    /// What it committed itself is at the end, behind what it took over from a parent that was pruned.
     fields: Range<usize>,
+    /// How many of the fields it committed itself.
+    own: usize,
     position: Range<usize>,
 }
 
@@ -156,6 +159,7 @@ impl Rows {
             due_ms: commit.due_ms,
             tags: commit.tags.clone(),
             fields: first..self.fields.len(),
+            own: commit.fields.len(),
             position,
         });
         self.head = Some(self.rows.len() - 1);
@@ -166,7 +170,7 @@ impl Rows {
     /// A commit that is known already: the same content is a success, other content a conflict.
     fn repeated(&self, thread: &str, known: usize, commit: &Commit) -> Result<(), StoreError> {
         let row = &self.rows[known];
-        let fields = &self.fields[row.fields.clone()];
+        let fields = &self.fields[row.fields.end - row.own..row.fields.end];
         let same = row.parent == commit.parent
             && self.bytes[row.position.clone()] == *commit.position()
             && fields.len() == commit.fields.len()
@@ -286,6 +290,7 @@ impl Rows {
             pruned.index.insert(row.id, pruned.rows.len());
             pruned.rows.push(Row {
                 parent_row,
+                own: row.own.min(pruned.fields.len() - first),
                 fields: first..pruned.fields.len(),
                 position: start..pruned.bytes.len(),
                 ..row.clone()
@@ -310,8 +315,17 @@ impl CheckpointStore for MemoryStore {
         {
             return rows.commit(&place.thread, commit);
         }
-        let mut spaces = self.threads.entry(place.thread.clone()).or_default();
-        spaces.entry(place.namespace.clone()).or_default().commit(&place.thread, commit)
+        // A commit that is refused leaves no empty namespace behind.
+        let mut rows = Rows::default();
+        rows.commit(&place.thread, commit)?;
+        match self.threads.entry(place.thread.clone()).or_default().entry(place.namespace.clone()) {
+            // Somebody else was here between the two looks.
+            btree_map::Entry::Occupied(mut found) => found.get_mut().commit(&place.thread, commit),
+            btree_map::Entry::Vacant(vacant) => {
+                vacant.insert(rows);
+                Ok(())
+            }
+        }
     }
 
     async fn save(&self, place: &Place, head: CheckpointId, results: &[SavedResult]) -> Result<(), StoreError> {
@@ -319,9 +333,10 @@ impl CheckpointStore for MemoryStore {
             .threads
             .get_mut(&place.thread)
             .ok_or_else(|| StoreError::conflict(&*place.thread, "the thread is not stored"))?;
-        let rows = spaces.entry(place.namespace.clone()).or_default();
+        let moved = || StoreError::conflict(&*place.thread, "the head moved");
+        let rows = spaces.get_mut(&place.namespace).ok_or_else(moved)?;
         if rows.head.map(|at| rows.rows[at].id) != Some(head) {
-            return Err(StoreError::conflict(&*place.thread, "the head moved"));
+            return Err(moved());
         }
         for result in results {
             let same = |(at, saved): &(CheckpointId, SavedResult)| {
@@ -410,7 +425,11 @@ impl CheckpointStore for MemoryStore {
 
     async fn clear(&self, place: &Place) -> Result<bool, StoreError> {
         let Some(mut spaces) = self.threads.get_mut(&place.thread) else { return Ok(false) };
-        Ok(spaces.remove(&place.namespace).is_some())
+        let found = spaces.remove(&place.namespace).is_some();
+        drop(spaces);
+        // A thread without namespaces is none.
+        self.threads.remove_if(&place.thread, |_, spaces| spaces.is_empty());
+        Ok(found)
     }
 
     async fn copy(&self, from: &str, to: &str) -> Result<(), StoreError> {

@@ -7,7 +7,9 @@
 //! | which nodes run in which super-step | [`Stepper`] |
 //! | what a turn told | [`run_logged`] |
 //! | that no order of finishing, failure or crash changes the end | [`Shuffled`] |
+//! | a checkpoint store of your own | [`checkpoint_store_conformance!`](crate::checkpoint_store_conformance) |
 
+pub mod conformance;
 mod ctx;
 mod logged;
 mod node_once;
