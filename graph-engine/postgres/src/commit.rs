@@ -2,10 +2,10 @@
 
 use deadpool_postgres::{GenericClient, Object, Transaction};
 use graph_engine::{CheckpointId, Commit, Encoding, Place, SavedResult};
+use graph_engine_rows::{Format, decode, encode};
 use tokio_postgres::IsolationLevel;
 use tokio_postgres::types::ToSql;
 
-use crate::codec::Codec;
 use crate::fault::Fault;
 use crate::read::state;
 use crate::sql::Sql;
@@ -50,11 +50,11 @@ enum Found {
 pub(crate) async fn commit(
     connection: &mut Object,
     sql: &Sql,
-    codec: Codec,
+    format: Format,
     place: &Place,
     commit: &Commit,
 ) -> Result<(), Fault> {
-    let bound = Bound::new(codec, place, commit)?;
+    let bound = Bound::new(format, place, commit);
     for _ in 0..ROUNDS {
         let statement = if commit.parent.is_some() { &sql.commit_next } else { &sql.commit_first };
         match bound.store(&*connection, statement).await {
@@ -66,7 +66,7 @@ pub(crate) async fn commit(
         }
         let level = IsolationLevel::ReadCommitted;
         let transaction = connection.build_transaction().isolation_level(level).start().await?;
-        match explain(&transaction, sql, codec, &bound, commit).await? {
+        match explain(&transaction, sql, &bound, commit).await? {
             Found::Stored => return Ok(transaction.commit().await?),
             Found::NewNames => {
                 transaction.rollback().await?;
@@ -79,13 +79,7 @@ pub(crate) async fn commit(
 }
 
 /// Why the head didn't move; a fork moves it here.
-async fn explain(
-    transaction: &Transaction<'_>,
-    sql: &Sql,
-    codec: Codec,
-    bound: &Bound<'_>,
-    commit: &Commit,
-) -> Result<Found, Fault> {
+async fn explain(transaction: &Transaction<'_>, sql: &Sql, bound: &Bound<'_>, commit: &Commit) -> Result<Found, Fault> {
     let show = |id: Option<CheckpointId>| id.map_or_else(|| "none".to_owned(), |id| id.to_string());
     let stale =
         |head| Fault::Conflict(format!("the head is {}, the commit follows {}", show(head), show(commit.parent)));
@@ -100,10 +94,11 @@ async fn explain(
             (Some(_), false) => Err(stale(None)),
         };
     };
-    let (at, head, branches): (i64, Option<CheckpointId>, i32) = (row.try_get(0)?, id_from(row.try_get(1)?), row.try_get(2)?);
+    let (at, head, branches): (i64, Option<CheckpointId>, i32) =
+        (row.try_get(0)?, id_from(row.try_get(1)?), row.try_get(2)?);
     let known = transaction.prepare_cached(&sql.known).await?;
     if transaction.query_opt(&known, &[&at, &&bound.id[..]]).await?.is_some() {
-        return if bound.is_stored(transaction, sql, codec).await? {
+        return if bound.is_stored(transaction, sql).await? {
             Ok(Found::Stored)
         } else {
             Err(Fault::Conflict(format!("checkpoint {} has other content", commit.id)))
@@ -153,9 +148,9 @@ async fn branch(
 }
 
 impl<'a> Bound<'a> {
-    fn new(codec: Codec, place: &'a Place, commit: &'a Commit) -> Result<Self, Fault> {
+    fn new(format: Format, place: &'a Place, commit: &'a Commit) -> Self {
         let fields = &commit.fields;
-        Ok(Self {
+        Self {
             place,
             commit,
             id: id_bytes(commit.id),
@@ -166,13 +161,13 @@ impl<'a> Bound<'a> {
             kind: commit.kind.as_str(),
             turn: commit.turn.as_bytes(),
             tags: tags_to_rows(&commit.tags),
-            position: codec.encode(commit.position())?,
+            position: encode(format, commit.position()),
             names: fields.iter().map(|field| field.name.as_bytes()).collect(),
             bases: fields.iter().map(|field| field.encoding == Encoding::Base).collect(),
             los: fields.iter().map(|field| bits(field.items.start)).collect(),
             his: fields.iter().map(|field| bits(field.items.end)).collect(),
-            data: fields.iter().map(|field| codec.encode(commit.field_bytes(field))).collect::<Result<_, _>>()?,
-        })
+            data: fields.iter().map(|field| encode(format, commit.field_bytes(field))).collect(),
+        }
     }
 
     /// Runs a statement that stores this; whether it did.
@@ -202,9 +197,12 @@ impl<'a> Bound<'a> {
     }
 
     /// Whether the checkpoint with this id has this content.
-    async fn is_stored(&self, transaction: &Transaction<'_>, sql: &Sql, codec: Codec) -> Result<bool, Fault> {
+    async fn is_stored(&self, transaction: &Transaction<'_>, sql: &Sql) -> Result<bool, Fault> {
         let Some(stored) = state(transaction, sql, self.place, Some(self.id), true).await? else { return Ok(false) };
-        let same = |stored: &[u8], new: &[u8]| codec.same(stored, new);
+        let same = |stored: &[u8], new: &[u8]| match decode(stored) {
+            Ok(stored) => Ok(stored == new),
+            Err(why) => Err(Fault::Corrupt(format!("checkpoint {}: {why}", self.commit.id))),
+        };
         let own: Vec<_> = stored.segments.iter().filter(|segment| segment.seq == stored.seq).collect();
         if stored.parent.as_deref() != self.parent.as_ref().map(|id| &id[..])
             || !same(&stored.position, self.commit.position())?
@@ -229,7 +227,7 @@ impl<'a> Bound<'a> {
 pub(crate) async fn save(
     connection: &Object,
     sql: &Sql,
-    codec: Codec,
+    format: Format,
     place: &Place,
     head: CheckpointId,
     results: &[SavedResult],
@@ -237,7 +235,7 @@ pub(crate) async fn save(
     let steps: Vec<i64> = results.iter().map(|result| bits(result.task.step)).collect();
     let ranks: Vec<i64> = results.iter().map(|result| i64::from(result.task.rank)).collect();
     let keys: Vec<&[u8]> = results.iter().map(|result| result.key.as_bytes()).collect();
-    let data: Vec<_> = results.iter().map(|result| codec.encode(&result.bytes)).collect::<Result<_, _>>()?;
+    let data: Vec<Vec<u8>> = results.iter().map(|result| encode(format, &result.bytes)).collect();
     let statement = connection.prepare_cached(&sql.save).await?;
     let (thread, namespace, head) = (place.thread.as_bytes(), place.namespace.as_bytes(), id_bytes(head));
     let values: [&(dyn ToSql + Sync); 7] = [&thread, &namespace, &&head[..], &steps, &ranks, &keys, &data];

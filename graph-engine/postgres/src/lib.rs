@@ -1,6 +1,5 @@
 //! Checkpoints of `graph-engine` in PostgreSQL.
 
-mod codec;
 mod commit;
 mod error;
 mod fault;
@@ -15,5 +14,6 @@ mod value;
 
 pub use deadpool_postgres;
 pub use error::PostgresError;
+pub use graph_engine_rows::Format;
 pub use options::{PostgresOptions, SynchronousCommit};
 pub use store::PostgresStore;

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use graph_engine_rows::Format;
+
 /// What an acknowledged commit promises, as PostgreSQL's `synchronous_commit`. None of them can tear a checkpoint: what
 /// is lost are whole commits, the newest ones, and the thread goes on from the one before.
 ///
@@ -56,6 +58,8 @@ pub struct PostgresOptions {
     pub pool_size: usize,
     /// The schema that holds the tables (`graph_engine`); it is made if it is not there.
     pub schema: String,
+    /// How new rows are written ([`Format::Json`]); rows of both formats can always be read.
+    pub format: Format,
     /// What an acknowledged commit promises ([`SynchronousCommit::On`]).
     pub synchronous_commit: SynchronousCommit,
     /// How long a call waits for a connection, free or new (5 s).
@@ -70,6 +74,7 @@ impl Default for PostgresOptions {
         Self {
             pool_size: 16,
             schema: "graph_engine".to_owned(),
+            format: Format::default(),
             synchronous_commit: SynchronousCommit::default(),
             acquire_timeout: Duration::from_secs(5),
             statement_timeout: Duration::from_secs(10),
@@ -89,6 +94,13 @@ impl PostgresOptions {
     #[must_use]
     pub fn schema(mut self, name: impl Into<String>) -> Self {
         self.schema = name.into();
+        self
+    }
+
+    /// How new rows are written.
+    #[must_use]
+    pub fn format(mut self, format: Format) -> Self {
+        self.format = format;
         self
     }
 

@@ -7,9 +7,9 @@ use graph_engine::{
     CheckpointId, CheckpointInfo, Commit, Encoding, FieldRow, Filter, Name, Place, SavedResult, Segment, Stored,
     TaskId, ThreadFilter, ThreadInfo,
 };
+use graph_engine_rows::{RowError, decode};
 use tokio_postgres::Row;
 
-use crate::codec::Codec;
 use crate::fault::Fault;
 use crate::sql::Sql;
 use crate::value::{bits, bound, id_bytes, id_from, kind, number, tags_from_rows, tags_to_rows, text};
@@ -94,41 +94,41 @@ fn info(row: &Row) -> Result<CheckpointInfo, Fault> {
 }
 
 impl StateRows {
-    fn broken(&self, what: &str, why: &str) -> Fault {
+    fn broken(&self, what: &str, why: impl std::fmt::Display) -> Fault {
         Fault::Corrupt(format!("checkpoint {}: {what}: {why}", self.info.id))
     }
 
-    fn segment(&self, codec: Codec, row: &SegmentRow) -> Result<Segment, Fault> {
+    fn segment(&self, row: &SegmentRow) -> Result<Segment, Fault> {
         let name = text(&row.name).ok_or_else(|| self.broken("the name of a field", "not text"))?;
-        let bytes = codec.decode(&row.data).map_err(|why| self.broken(&format!("field `{name}`"), &why))?;
+        let bytes = decode(&row.data).map_err(|why| self.broken(&format!("field `{name}`"), why))?;
         Ok(Segment::new(name, encoding(row.base), row.items.clone(), bytes))
     }
 
     /// As the engine loads it.
-    pub(crate) fn stored(self, codec: Codec) -> Result<Stored, Fault> {
-        let position = codec.decode(&self.position).map_err(|why| self.broken("the position", &why))?;
+    pub(crate) fn stored(self) -> Result<Stored, Fault> {
+        let position = decode(&self.position).map_err(|why| self.broken("the position", why))?;
         let mut stored = Stored::new(self.info.clone(), position);
-        stored.fields = self.segments.iter().map(|row| self.segment(codec, row)).collect::<Result<_, _>>()?;
+        stored.fields = self.segments.iter().map(|row| self.segment(row)).collect::<Result<_, _>>()?;
         for row in &self.saved {
             let key = text(&row.key).ok_or_else(|| self.broken("the key of a saved result", "not text"))?;
             let what = || format!("the saved result `{key}` of task {}", row.task);
-            let bytes = codec.decode(&row.data).map_err(|why| self.broken(&what(), &why))?;
+            let bytes = decode(&row.data).map_err(|why| self.broken(&what(), why))?;
             stored.saved.push(SavedResult::new(row.task, key, bytes));
         }
         Ok(stored)
     }
 
     /// As it was committed.
-    pub(crate) fn commit(self, codec: Codec) -> Result<Commit, Fault> {
+    pub(crate) fn commit(self) -> Result<Commit, Fault> {
         let mut commit = Commit::default();
         for row in &self.segments {
-            let segment = self.segment(codec, row)?;
+            let segment = self.segment(row)?;
             let start = commit.bytes.len();
             commit.bytes.extend_from_slice(&segment.bytes);
             let bytes = start..commit.bytes.len();
             commit.fields.push(FieldRow::new(segment.name, segment.encoding, segment.items, bytes));
         }
-        let position = codec.decode(&self.position).map_err(|why| self.broken("the position", &why))?;
+        let position = decode(&self.position).map_err(|why| self.broken("the position", why))?;
         commit.bytes.extend_from_slice(&position);
         commit.id = self.info.id;
         commit.parent = self.info.parent;
@@ -150,7 +150,6 @@ fn encoding(base: bool) -> Encoding {
 pub(crate) async fn field(
     connection: &Object,
     sql: &Sql,
-    codec: Codec,
     place: &Place,
     at: Option<CheckpointId>,
     field: &str,
@@ -165,8 +164,8 @@ pub(crate) async fn field(
     let rows = connection.query(&statement, &values).await?;
     let segment = |row: Row| {
         let items = number(row.try_get("step")?)..number(row.try_get("time_ms")?);
-        let broken = |why: String| Fault::Corrupt(format!("field `{field}`, items {items:?}: {why}"));
-        let bytes = codec.decode(row.try_get("data")?).map_err(broken)?;
+        let broken = |why: RowError| Fault::Corrupt(format!("field `{field}`, items {items:?}: {why}"));
+        let bytes = decode(row.try_get("data")?).map_err(broken)?;
         Ok(Segment::new(field.to_owned(), encoding(row.try_get("base")?), items, bytes))
     };
     rows.into_iter().map(segment).collect()
@@ -227,8 +226,10 @@ pub(crate) async fn threads(connection: &Object, sql: &Sql, filter: &ThreadFilte
             connection.query(&statement, &[&first, &end, &after, &limit]).await?
         }
         Some(time) => {
+            // Times beyond 2^63 are stored as negative numbers.
+            let beyond = (bits(time) < 0).then(|| bits(time));
             let statement = connection.prepare_cached(&sql.threads_due).await?;
-            connection.query(&statement, &[&first, &end, &after, &limit, &bound(time)]).await?
+            connection.query(&statement, &[&first, &end, &after, &limit, &bound(time), &beyond]).await?
         }
     };
     let thread = |row: &Row| {

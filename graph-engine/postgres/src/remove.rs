@@ -22,7 +22,8 @@ pub(crate) async fn prune(connection: &mut Object, sql: &Sql, place: &Place, kee
     let (thread, namespace) = (place.thread.as_bytes(), place.namespace.as_bytes());
     let Some(row) = transaction.query_opt(&lock, &[&thread, &namespace]).await? else { return Ok(0) };
     let prune = transaction.prepare_cached(&sql.prune).await?;
-    let dropped: i64 = transaction.query_one(&prune, &[&row.try_get::<_, i64>(0)?, &newest, &since]).await?.try_get(0)?;
+    let dropped: i64 =
+        transaction.query_one(&prune, &[&row.try_get::<_, i64>(0)?, &newest, &since]).await?.try_get(0)?;
     transaction.commit().await?;
     Ok(dropped.unsigned_abs())
 }

@@ -10,9 +10,9 @@ use graph_engine::{
     CheckpointId, CheckpointInfo, CheckpointStore, Commit, Filter, Keep, Name, Place, SavedResult, Segment, StoreError,
     Stored, ThreadFilter, ThreadInfo,
 };
+use graph_engine_rows::Format;
 use tokio_postgres::{Config, NoTls};
 
-use crate::codec::Codec;
 use crate::error::PostgresError;
 use crate::migrate::migrate;
 use crate::options::PostgresOptions;
@@ -60,7 +60,7 @@ pub struct PostgresStore(Arc<Inner>);
 struct Inner {
     connections: Connections,
     sql: Sql,
-    codec: Codec,
+    format: Format,
     schema: String,
 }
 
@@ -122,7 +122,7 @@ impl PostgresStore {
         let answer = options.statement_timeout + GRACE;
         let connections = Connections { pool, acquire: options.acquire_timeout, answer };
         migrate(&connections, &schema).await?;
-        Ok(Self(Arc::new(Inner { connections, sql: Sql::new(&schema), codec: Codec, schema })))
+        Ok(Self(Arc::new(Inner { connections, sql: Sql::new(&schema), format: options.format, schema })))
     }
 }
 
@@ -140,25 +140,25 @@ impl CheckpointStore for PostgresStore {
     }
 
     async fn commit(&self, place: &Place, commit: &Commit) -> Result<(), StoreError> {
-        let Inner { connections, sql, codec, .. } = &*self.0;
+        let Inner { connections, sql, format, .. } = &*self.0;
         let done =
-            call!(connections, Repeat::Harmless, |connection| commit::commit(connection, sql, *codec, place, commit));
+            call!(connections, Repeat::Harmless, |connection| commit::commit(connection, sql, *format, place, commit));
         done.map_err(|fault| fault.told(&place.thread))
     }
 
     async fn save(&self, place: &Place, head: CheckpointId, results: &[SavedResult]) -> Result<(), StoreError> {
-        let Inner { connections, sql, codec, .. } = &*self.0;
+        let Inner { connections, sql, format, .. } = &*self.0;
         let done = call!(connections, Repeat::Harmless, |connection| commit::save(
-            connection, sql, *codec, place, head, results
+            connection, sql, *format, place, head, results
         ));
         done.map_err(|fault| fault.told(&place.thread))
     }
 
     async fn load(&self, place: &Place, at: Option<CheckpointId>) -> Result<Option<Stored>, StoreError> {
-        let Inner { connections, sql, codec, .. } = &*self.0;
+        let Inner { connections, sql, .. } = &*self.0;
         let done = call!(connections, Repeat::Harmless, |connection| async {
             let rows = read::state(&*connection, sql, place, at.map(id_bytes), false).await?;
-            rows.map(|rows| rows.stored(*codec)).transpose()
+            rows.map(|rows| rows.stored()).transpose()
         });
         done.map_err(|fault| fault.told(&place.thread))
     }
@@ -170,11 +170,10 @@ impl CheckpointStore for PostgresStore {
         field: &str,
         range: Range<u64>,
     ) -> Result<Vec<Segment>, StoreError> {
-        let Inner { connections, sql, codec, .. } = &*self.0;
+        let Inner { connections, sql, .. } = &*self.0;
         let done = call!(connections, Repeat::Harmless, |connection| read::field(
             connection,
             sql,
-            *codec,
             place,
             at,
             field,
@@ -184,10 +183,10 @@ impl CheckpointStore for PostgresStore {
     }
 
     async fn row(&self, place: &Place, id: CheckpointId) -> Result<Option<Commit>, StoreError> {
-        let Inner { connections, sql, codec, .. } = &*self.0;
+        let Inner { connections, sql, .. } = &*self.0;
         let done = call!(connections, Repeat::Harmless, |connection| async {
             let rows = read::state(&*connection, sql, place, Some(id_bytes(id)), true).await?;
-            rows.map(|rows| rows.commit(*codec)).transpose()
+            rows.map(|rows| rows.commit()).transpose()
         });
         done.map_err(|fault| fault.told(&place.thread))
     }

@@ -73,13 +73,13 @@ impl Sql {
             seq_of: within(schema, include_str!("seq_of.sql")),
             list: within(schema, include_str!("list.sql")),
             threads: threads(""),
-            threads_due: threads("AND p.due_ms BETWEEN 0 AND $5::bigint"),
+            threads_due: threads("AND (p.due_ms BETWEEN 0 AND $5::bigint OR p.due_ms <= $6::bigint)"),
             namespaces: within(
                 schema,
                 "SELECT namespace FROM {schema}.places WHERE sha256(thread) = sha256($1::bytea) AND thread = $1
                  ORDER BY namespace",
             ),
-            prune: within(schema, &include_str!("prune.sql").replace("{line}", include_str!("line.sql").trim())),
+            prune: within(schema, include_str!("prune.sql")),
             lock: within(
                 schema,
                 "SELECT id FROM {schema}.places WHERE sha256(thread) = sha256($1::bytea) AND thread = $1

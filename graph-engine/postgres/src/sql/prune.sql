@@ -1,18 +1,14 @@
 -- Keeps the checkpoints that are wanted, and every segment that one of them is made of.
-WITH at AS MATERIALIZED (
-    SELECT c.place, c.seq, c.branch FROM {schema}.places p
-    JOIN {schema}.checkpoints c ON c.place = p.id AND c.seq = p.seq WHERE p.id = $1
-), line AS MATERIALIZED (
-    {line}
-), newest AS (
-    SELECT c.seq FROM line JOIN {schema}.checkpoints c
-        ON c.place = $1 AND c.branch = line.branch AND c.seq <= line.upto
-    WHERE $2::bigint IS NOT NULL
-    ORDER BY c.seq DESC LIMIT $2
+WITH RECURSIVE newest AS (
+    SELECT c.seq, c.parent, 1::bigint AS counted
+    FROM {schema}.places p JOIN {schema}.checkpoints c ON c.place = p.id AND c.seq = p.seq WHERE p.id = $1
+    UNION ALL
+    SELECT c.seq, c.parent, n.counted + 1
+    FROM newest n JOIN {schema}.checkpoints c ON c.place = $1 AND c.id = n.parent WHERE n.counted < $2::bigint
 ), kept AS MATERIALIZED (
     SELECT c.seq, c.branch FROM {schema}.checkpoints c
     WHERE c.place = $1 AND (
-        c.seq = (SELECT seq FROM at) OR c.seq IN (SELECT seq FROM newest) OR c.time_ms >= $3 OR $3 IS NOT NULL AND c.time_ms < 0
+        c.seq IN (SELECT seq FROM newest) OR c.time_ms >= $3::bigint OR $3 IS NOT NULL AND c.time_ms < 0
     )
 ), points AS MATERIALIZED (
     SELECT branch, seq AS upto FROM kept
