@@ -59,9 +59,12 @@ async fn bring_up(connection: &mut Object, schema: &str) -> Result<i32, Fault> {
 
 /// The version of the tables; 0 if there are none.
 async fn version(client: &impl GenericClient, schema: &str) -> Result<i32, Fault> {
-    let table = within(schema, "{schema}.migrations");
-    let there = client.query_one("SELECT to_regclass($1) IS NOT NULL", &[&table]).await?;
-    if !there.try_get::<_, bool>(0)? {
+    // Not `to_regclass`, which may still remember from before the lock that there is no such table.
+    let there = "SELECT EXISTS (
+        SELECT FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+        WHERE n.nspname = $1::text AND c.relname = 'migrations'
+    )";
+    if !client.query_one(there, &[&schema]).await?.try_get::<_, bool>(0)? {
         return Ok(0);
     }
     let newest = within(schema, "SELECT coalesce(max(version), 0) FROM {schema}.migrations");

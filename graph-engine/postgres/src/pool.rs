@@ -96,8 +96,9 @@ impl Call<'_> {
         let got = tokio::time::timeout(*acquire, async {
             loop {
                 let connection = pool.get().await?;
-                // What can't be repeated begins on a connection that is known to work.
-                if self.repeat == Repeat::Harmless || connection.simple_query("").await.is_ok() {
+                // What can't be repeated (again) begins on a connection that is known to work.
+                let repeatable = self.repeat == Repeat::Harmless && !self.lost;
+                if repeatable || connection.simple_query("").await.is_ok() {
                     return Ok(connection);
                 }
                 drop(Object::take(connection));

@@ -1,10 +1,11 @@
 //! A schema of its own for each test, on the server that the environment names.
-#![expect(dead_code, unreachable_pub, reason = "each test program uses a part of this")]
+#![allow(dead_code, unreachable_pub, clippy::allow_attributes, reason = "each test program uses a part of this")]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use graph_engine::{CheckpointId, CheckpointStore, Commit, Encoding, FieldRow, Place};
 use graph_engine_postgres::{PostgresOptions, PostgresStore};
 
 /// Which server the tests use.
@@ -96,4 +97,30 @@ impl Drop for Server {
         script("stop", &self.folder);
         let _ = std::fs::remove_dir_all(&self.folder);
     }
+}
+
+/// A commit that follows `parent`: one item more of a log, and a counter that is written whole.
+pub fn link(place: &Place, parent: Option<CheckpointId>, turn: &str, step: u64) -> Commit {
+    let mut commit = Commit::default();
+    commit.id = CheckpointId::derive(&place.thread, &place.namespace, parent, turn, step);
+    (commit.parent, commit.turn, commit.step, commit.time_ms) = (parent, turn.into(), step, step);
+    let encoding = if step == 0 { Encoding::Base } else { Encoding::Delta };
+    let (item, count) = (format!("[\"{turn} {step}\"]"), step.to_string());
+    commit.bytes.extend_from_slice(item.as_bytes());
+    commit.bytes.extend_from_slice(count.as_bytes());
+    commit.fields.push(FieldRow::new("log", encoding, step..step + 1, 0..item.len()));
+    commit.fields.push(FieldRow::new("count", Encoding::Base, 0..0, item.len()..commit.bytes.len()));
+    commit.bytes.extend_from_slice(b"{}");
+    commit
+}
+
+/// So many links after each other.
+pub async fn chain(store: &PostgresStore, place: &Place, steps: u64) -> Vec<CheckpointId> {
+    let mut ids = Vec::new();
+    for step in 0..steps {
+        let next = link(place, ids.last().copied(), "turn", step);
+        store.commit(place, &next).await.unwrap();
+        ids.push(next.id);
+    }
+    ids
 }
