@@ -1,0 +1,19 @@
+//! Checkpoints of `graph-engine` in PostgreSQL.
+
+mod commit;
+mod error;
+mod fault;
+mod migrate;
+mod options;
+mod pool;
+mod read;
+mod remove;
+mod sql;
+mod store;
+mod value;
+
+pub use deadpool_postgres;
+pub use error::PostgresError;
+pub use graph_engine_rows::Format;
+pub use options::{PostgresOptions, SynchronousCommit};
+pub use store::PostgresStore;

@@ -1,0 +1,1 @@
+//! Checkpoints of graph-engine in a SQLite file.
