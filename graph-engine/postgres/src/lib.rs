@@ -3,6 +3,7 @@
 mod commit;
 mod error;
 mod fault;
+mod longterm;
 mod migrate;
 mod options;
 mod pool;
@@ -15,5 +16,6 @@ mod value;
 pub use deadpool_postgres;
 pub use error::PostgresError;
 pub use graph_engine_rows::Format;
+pub use longterm::PostgresLongTerm;
 pub use options::{PostgresOptions, SynchronousCommit};
 pub use store::PostgresStore;

@@ -43,7 +43,7 @@ pub struct Put {
     pub namespace: Namespace,
     /// Its name there; not empty, and without NUL.
     pub key: String,
-    /// Any JSON value.
+    /// Any JSON value that is nested no deeper than 100.
     pub value: Value,
     /// How long it is kept.
     pub ttl: Ttl,
@@ -129,6 +129,11 @@ impl Op {
 
     /// The one check for single calls and batches.
     pub(super) fn check(&self) -> Result<(), LongTermError> {
+        if let Self::Put(put) = self
+            && is_deeper(&put.value, DEEPEST)
+        {
+            return Err(LongTermError::invalid(format!("the value of `{}` is nested deeper than {DEEPEST}", put.key)));
+        }
         match self {
             Self::Put(Put { key, .. }) | Self::Get { key, .. } | Self::Delete { key, .. } => {
                 if key.is_empty() {
@@ -142,6 +147,18 @@ impl Op {
             Self::Search(search) => search.check(),
             Self::List(_) => Ok(()),
         }
+    }
+}
+
+/// How deep a value may be nested: not every database and parser takes more.
+const DEEPEST: usize = 100;
+
+/// Looks no deeper than that.
+fn is_deeper(value: &Value, levels: usize) -> bool {
+    match value {
+        Value::Array(list) => levels == 0 || list.iter().any(|value| is_deeper(value, levels - 1)),
+        Value::Object(map) => levels == 0 || map.values().any(|value| is_deeper(value, levels - 1)),
+        _ => false,
     }
 }
 

@@ -1,21 +1,59 @@
 //! What the checks of long-term stores work with.
 
+use std::any::Any;
 use std::fmt;
 use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::Value;
 
 use crate::longterm::{Found, LongTermSettings, LongTermStore, Namespace, Search};
 
-type Made = Pin<Box<dyn Future<Output = Arc<dyn LongTermStore>>>>;
+type Making = Pin<Box<dyn Future<Output = Made>>>;
+
+/// A store for one test, perhaps with what has to live as long as it does: a temporary folder, a server. `None` skips
+/// the test, where a server isn't there.
+#[derive(Default)]
+pub struct Made {
+    store: Option<Arc<dyn LongTermStore>>,
+    guard: Option<Box<dyn Any>>,
+}
+
+impl fmt::Debug for Made {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Made").finish_non_exhaustive()
+    }
+}
+
+impl<S: LongTermStore> From<S> for Made {
+    fn from(store: S) -> Self {
+        Self { store: Some(Arc::new(store)), guard: None }
+    }
+}
+
+impl<S: LongTermStore, G: 'static> From<(S, G)> for Made {
+    fn from((store, guard): (S, G)) -> Self {
+        Self { store: Some(Arc::new(store)), guard: Some(Box::new(guard)) }
+    }
+}
+
+impl<S: LongTermStore> From<Option<S>> for Made {
+    fn from(store: Option<S>) -> Self {
+        store.map_or_else(Self::default, Self::from)
+    }
+}
+
+/// What leaves a test that can't run here.
+struct Skipped;
 
 /// Makes stores, with a clock that only the test moves. It begins at 1,000 milliseconds.
 pub struct Kit {
-    make: Box<dyn Fn(LongTermSettings) -> Made>,
+    make: Box<dyn Fn(LongTermSettings) -> Making>,
     now: Arc<AtomicU64>,
+    guards: Arc<Mutex<Vec<Box<dyn Any>>>>,
 }
 
 impl fmt::Debug for Kit {
@@ -32,17 +70,25 @@ pub fn run<M, F, S, C>(make: M, check: impl FnOnce(Kit) -> C)
 where
     M: Fn(LongTermSettings) -> F + 'static,
     F: Future<Output = S> + 'static,
-    S: LongTermStore,
+    S: Into<Made>,
     C: Future<Output = ()>,
 {
-    let make = move |settings| -> Made {
+    let make = move |settings| -> Making {
         let made = make(settings);
-        Box::pin(async move { Arc::new(made.await) as Arc<dyn LongTermStore> })
+        Box::pin(async move { made.await.into() })
     };
-    let kit = Kit { make: Box::new(make), now: Arc::new(AtomicU64::new(1_000)) };
+    // What a store needs lives until the test is over.
+    let guards = Arc::default();
+    let kit = Kit { make: Box::new(make), now: Arc::new(AtomicU64::new(1_000)), guards: Arc::clone(&guards) };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     // A test without a runtime can't be run at all.
-    runtime.expect("a runtime").block_on(check(kit));
+    let runtime = runtime.expect("a runtime");
+    let checked = catch_unwind(AssertUnwindSafe(|| runtime.block_on(check(kit))));
+    drop(runtime);
+    match checked {
+        Err(reason) if !reason.is::<Skipped>() => resume_unwind(reason),
+        _ => {}
+    }
 }
 
 impl Kit {
@@ -58,7 +104,9 @@ impl Kit {
     ) -> Arc<dyn LongTermStore> {
         let now = self.now.clone();
         let settings = LongTermSettings::new().clock(move || now.load(Ordering::SeqCst));
-        (self.make)(change(settings)).await
+        let made = (self.make)(change(settings)).await;
+        self.guards.lock().unwrap_or_else(PoisonError::into_inner).extend(made.guard);
+        made.store.unwrap_or_else(|| resume_unwind(Box::new(Skipped)))
     }
 
     /// Lets time pass.

@@ -8,13 +8,14 @@ pub mod checks;
 
 pub use embedder::WordEmbedder;
 #[doc(hidden)]
-pub use kit::{Kit, run};
+pub use kit::{Kit, Made, run};
 
 /// Makes a test of each behaviour that [`LongTermStore`](crate::longterm::LongTermStore) promises.
 ///
 /// It takes a closure that makes an empty store of the given
 /// [`LongTermSettings`](crate::longterm::LongTermSettings); it is called once or twice for each test, and every store
-/// that it makes is empty at first.
+/// that it makes is empty at first. It may also give a pair of the store and something that has to live as long, or an
+/// `Option`: `None` skips the test, where a server isn't there.
 ///
 /// ```
 /// # mod tests {
@@ -38,6 +39,7 @@ macro_rules! long_term_store_conformance {
                 keys_and_namespaces_are_data
                 equal_keys_of_two_namespaces_are_two_items
                 a_large_item_is_kept_whole
+                a_value_that_is_too_deep_is_refused
             }
             batches {
                 each_operation_sees_what_those_before_it_did

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::longterm::{Item, Listing, Search};
+use crate::longterm::{Item, Listing, LongTermError, Search};
 use crate::testing::longterm::kit::{Kit, keys, ns};
 
 pub async fn what_was_put_is_given_back_with_its_times(kit: Kit) {
@@ -172,4 +172,17 @@ pub async fn a_large_item_is_kept_whole(kit: Kit) {
     store.put(&user, &key, value.clone()).await.unwrap();
     assert!(store.get(&user, &key).await.unwrap().is_some_and(|item| item.value == value));
     assert_eq!(keys(&store, Search::under(&user).text("word17")).await, [key]);
+}
+
+pub async fn a_value_that_is_too_deep_is_refused(kit: Kit) {
+    let store = kit.store().await;
+    let user = ns(["users", "7"]);
+    let deep = |levels: usize| (0..levels).fold(json!("sea"), |value, _| Value::Array(vec![value]));
+    store.put(&user, "a", deep(100)).await.unwrap();
+    assert_eq!(store.get(&user, "a").await.unwrap().unwrap().value, deep(100));
+    assert_eq!(keys(&store, Search::under(&user).text("sea")).await, ["a"]);
+    for levels in [101, 1_000] {
+        let error = store.put(&user, "b", deep(levels)).await.unwrap_err();
+        assert!(matches!(error, LongTermError::Invalid { .. }), "{error}");
+    }
 }
