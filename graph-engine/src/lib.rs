@@ -122,8 +122,8 @@ pub use checkpoint_id::CheckpointId;
 pub use compile_error::CompileError;
 pub use diagnostic::{Diagnostic, Level, Lint};
 pub use driver::{
-    AttemptEnd, BoxFuture, Clock, Event, EventKind, Ids, Metrics, Mode, Parallel, Seams, Slow, Spawn, StreamOptions,
-    TokenEvent, TokenReader, canonical_log,
+    AttemptEnd, BoxFuture, Clock, Durability, Event, EventKind, Ids, Metrics, Mode, Parallel, Seams, Slow, Spawn,
+    StreamOptions, TokenEvent, TokenReader, canonical_log,
 };
 pub use error::{BoxError, FaultKind, NodeError, StoreError};
 pub use executed::{ExecutedPath, Taken, Visit};
@@ -136,8 +136,8 @@ pub use node::{
 pub use reply::Reply;
 pub use report::{RunReport, WaitingJoin};
 pub use run::{
-    EventReader, EventStream, FinishedTask, Runner, Status, Thread, ThreadState, Turn, TurnControl, TurnEnd, View,
-    ViewEnd,
+    EventReader, EventStream, Expired, FinishedTask, Runner, Status, Thread, ThreadState, Turn, TurnControl, TurnEnd,
+    View, ViewEnd, WhenBusy,
 };
 pub use run_error::{RunError, TaskFailure, TaskRef, TurnError};
 pub use spec::{
@@ -155,9 +155,9 @@ pub use store::{
 };
 pub use stuck_task::StuckTask;
 pub use task::{
-    BlockingWork, CanDirect, CanFinish, CanStay, Command, Ctx, END, FailedTask, FromTask, In, IntoNamedNext, IntoNext,
-    IntoOutcome, Move, NamedNext, Need, Next, NodeInfo, NodeKind, Nowhere, Outcome, Payload, PayloadType, Res, Route,
-    RouteSpec, START, Snap, TargetSpec, Task,
+    Ask, BadAnswer, BlockingWork, CanDirect, CanFinish, CanStay, Command, Ctx, END, FailedTask, FromTask, In,
+    Interrupt, InterruptId, IntoNamedNext, IntoNext, IntoOutcome, Move, NamedNext, Need, Next, NodeInfo, NodeKind,
+    Nowhere, Outcome, Payload, PayloadType, Res, Route, RouteSpec, START, Snap, TargetSpec, Task,
 };
 pub use task_id::TaskId;
 #[cfg(feature = "ascii-dag")]

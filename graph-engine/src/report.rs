@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::executed::ExecutedPath;
 use crate::name::{Name, quoted};
 use crate::stuck_task::StuckTask;
+use crate::task::Interrupt;
 
 /// What one turn did: every end of a turn carries one.
 ///
@@ -43,6 +44,9 @@ pub struct RunReport {
     /// The nodes that would run next, in task order; empty when the turn is over.
     #[serde(default)]
     pub pending: Vec<Name>,
+    /// The open questions, in task order.
+    #[serde(default)]
+    pub interrupts: Vec<Interrupt>,
     /// Blocking work that could not be stopped and still runs.
     #[serde(default)]
     pub stuck: Vec<StuckTask>,
@@ -97,6 +101,9 @@ impl fmt::Display for RunReport {
         }
         for join in &self.waiting_joins {
             write!(f, "; {join}")?;
+        }
+        for interrupt in &self.interrupts {
+            write!(f, "; {interrupt}")?;
         }
         for stuck in &self.stuck {
             write!(f, "; blocking work of {stuck} still runs")?;

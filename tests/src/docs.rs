@@ -25,6 +25,11 @@ pub struct PoliciesGuide;
 #[derive(Debug)]
 pub struct WatchingGuide;
 
+/// The guide to stores.
+#[doc = include_str!("../../docs/guide/stores.md")]
+#[derive(Debug)]
+pub struct StoresGuide;
+
 /// The guide to diagrams.
 #[doc = include_str!("../../docs/guide/diagrams.md")]
 #[derive(Debug)]

@@ -67,7 +67,7 @@ fn every_error() -> Vec<(RunError, &'static str, Option<&'static str>)> {
             Some("`proceed` goes on with a new count"),
         ),
         (
-            RunError::Unfinished { thread: thread(), pending: vec!["a".into(), "b".into()] },
+            RunError::Unfinished { thread: thread(), pending: vec!["a".into(), "b".into()], open: Vec::new() },
             "thread `guest-7` has unfinished tasks: `a`, `b`; `proceed` runs them, `abandon` drops them, then send the \
              input again",
             None,

@@ -60,6 +60,19 @@ const NODES: &[(&str, u32)] = &[
     ("flow", 6),
 ];
 
+/// The same for the SQLite store.
+const SQLITE: &[(&str, u32)] = &[
+    ("error", 0),
+    ("keys", 0),
+    ("options", 1),
+    ("schema", 2),
+    ("read", 3),
+    ("write", 4),
+    ("queue", 5),
+    ("readers", 5),
+    ("store", 6),
+];
+
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the tests are a member").to_owned()
 }
@@ -89,8 +102,10 @@ fn sources(folders: &[&str]) -> Vec<(PathBuf, String)> {
 const ALL: &[&str] = &["graph-engine", "graph-nodes", "demos", "tests"];
 const LIBRARIES: &[&str] = &[
     "graph-engine/src",
-    "graph-engine/sealed/src",
     "graph-engine/macros/src",
+    "graph-engine/rows/src",
+    "graph-engine/sealed/src",
+    "graph-engine/sqlite/src",
     "graph-nodes/src",
     "graph-nodes/macros/src",
 ];
@@ -165,6 +180,11 @@ fn modules_of_the_engine_know_lower_floors_only() {
 #[test]
 fn modules_of_the_node_library_know_lower_floors_only() {
     check_floors("graph-nodes/src", NODES);
+}
+
+#[test]
+fn modules_of_the_sqlite_store_know_lower_floors_only() {
+    check_floors("graph-engine/sqlite/src", SQLITE);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::checkpoint_id::CheckpointId;
 use crate::error::FaultKind;
 use crate::name::{Name, quoted};
-use crate::task::{Move, Snap};
+use crate::task::{Interrupt, Move, Snap};
 use crate::task_id::TaskId;
 
 /// One thing that happened in a turn.
@@ -67,6 +67,11 @@ pub enum EventKind<S> {
         /// What the node said.
         message: String,
     },
+    /// An attempt has asked something and pauses. Once there are answers, the node runs again from its first line.
+    NodePaused {
+        /// What it asks.
+        interrupts: Vec<Interrupt>,
+    },
     /// What the attempt emitted before counts for nothing: it failed or was cancelled.
     AttemptDiscarded,
     /// The input was merged; only in mode `State`.
@@ -110,7 +115,7 @@ pub enum EventKind<S> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Mode {
-    /// Starts, ends and failures of nodes, and ends of steps.
+    /// Starts, ends, failures and pauses of nodes, and ends of steps.
     Nodes,
     /// Adds the written values to the ends of nodes.
     Updates,
@@ -129,9 +134,11 @@ impl<S> EventKind<S> {
         match self {
             // Every reader learns of the beginning, the end, and what it must forget.
             Self::Started | Self::Ended { .. } | Self::AttemptDiscarded => None,
-            Self::NodeStarted | Self::NodeFinished { .. } | Self::NodeFailed { .. } | Self::StepFinished { .. } => {
-                Some(Mode::Nodes)
-            }
+            Self::NodeStarted
+            | Self::NodeFinished { .. }
+            | Self::NodeFailed { .. }
+            | Self::NodePaused { .. }
+            | Self::StepFinished { .. } => Some(Mode::Nodes),
             Self::InputMerged { .. } => Some(Mode::State),
             Self::Checkpoint { .. } => Some(Mode::Checkpoints),
             Self::Custom(_) => Some(Mode::Custom),
@@ -177,6 +184,10 @@ impl<S> fmt::Display for EventKind<S> {
                 write_move(f, next)
             }
             Self::NodeFailed { kind, message } => write!(f, "fail ({kind:?}): {message}"),
+            Self::NodePaused { interrupts } => {
+                f.write_str("pause")?;
+                interrupts.iter().try_for_each(|interrupt| write!(f, " {}", interrupt.question))
+            }
             Self::AttemptDiscarded => f.write_str("discarded"),
             Self::InputMerged { next, .. } => {
                 write!(f, "input merged, next {}", quoted(next.iter().map(Name::as_str)))

@@ -17,14 +17,14 @@ use super::guard::{Guards, Made};
 use super::hub::{Hub, Origin};
 use super::live::Live;
 use super::metrics::{AttemptEnd, Metrics};
-use super::seams::Seams;
+use super::seams::{Seams, millis};
 use super::spans::Spans;
 use crate::error::{FaultKind, NodeError};
 use crate::graph::Graph;
-use crate::machine::{Batch, TaskOutcome};
+use crate::machine::{Batch, Failure, TaskOutcome};
 use crate::panic::panic_text;
 use crate::state::{Merge, State};
-use crate::task::{NodeIx, Outcome, Sink, Task, TurnContext};
+use crate::task::{NodeIx, Outcome, Sink, Task, TurnContext, Verdict};
 use crate::task_id::TaskId;
 
 /// What attempts need beside their task.
@@ -180,7 +180,7 @@ impl<S: State> Bench<S> {
                     guards.note(graph, key, Made { id, node, state: task.state(), outcome }, now());
                 }
             }
-            TaskOutcome::Cached(_) | TaskOutcome::Cancelled { .. } => {}
+            TaskOutcome::Cached(_) | TaskOutcome::Cancelled { .. } | TaskOutcome::Paused => {}
         }
         (took, outcome)
     }
@@ -193,10 +193,36 @@ impl<S: State> Bench<S> {
         if self.graph.inner().at(task.node).policy.idle_timeout.is_some() {
             task.pulse = Some(Arc::default());
         }
-        let outcome = self.attempt(task).await;
+        let journals = &self.turn.journals;
+        if journals.any() {
+            journals.begin(task.id);
+        }
+        let mut outcome = self.attempt(task).await;
+        if journals.any() {
+            outcome = self.judged(task.id, outcome);
+        }
         match (&self.live, self.hub()) {
             (Some(live), Some(hub)) => Box::pin(self.told(live, hub, task, outcome)).await,
             _ => outcome,
+        }
+    }
+
+    /// What an attempt comes to that may have asked something: it pauses, whatever the node made of its error.
+    #[cold]
+    fn judged(&self, id: TaskId, outcome: TaskOutcome<S>) -> TaskOutcome<S> {
+        use FaultKind::{Fatal, Interrupted, Retryable};
+        let own = match &outcome {
+            TaskOutcome::Done(_) => true,
+            TaskOutcome::Failed(failure) => matches!(failure.kind, Retryable | Fatal | Interrupted),
+            TaskOutcome::Cached(_) | TaskOutcome::Cancelled { .. } | TaskOutcome::Paused => false,
+        };
+        if !own {
+            return outcome;
+        }
+        match self.turn.journals.settle(id, || millis(self.seams.clock.now())) {
+            Verdict::Stands => outcome,
+            Verdict::Paused => TaskOutcome::Paused,
+            Verdict::Refused(why) => TaskOutcome::Failed(Failure::fatal(why)),
         }
     }
 
@@ -233,6 +259,11 @@ impl<S: State> Bench<S> {
             TaskOutcome::Failed(failure) => {
                 let message = failure.text();
                 hub.send(origin(last), EventKind::NodeFailed { kind: failure.kind, message }).await;
+            }
+            TaskOutcome::Paused => {
+                let origin = origin(last);
+                let interrupts = origin.task.map_or_else(Vec::new, |(id, _)| self.turn.journals.open(id));
+                hub.send(origin, EventKind::NodePaused { interrupts }).await;
             }
             TaskOutcome::Cancelled { .. } => {}
         }
@@ -288,6 +319,7 @@ fn end<S: State>(outcome: &TaskOutcome<S>) -> AttemptEnd {
         TaskOutcome::Cached(_) => AttemptEnd::Cached,
         TaskOutcome::Failed(_) => AttemptEnd::Failed,
         TaskOutcome::Cancelled { .. } => AttemptEnd::Cancelled,
+        TaskOutcome::Paused => AttemptEnd::Paused,
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
@@ -16,12 +16,14 @@ use super::event::{EventKind, Mode};
 use super::execute::{Bench, Ended, execute_owned};
 use super::hub::{Hub, Origin};
 use super::inbox::{Inbox, Report};
+use super::keep::Keep;
+use super::seams::millis;
 use crate::error::StoreError;
 use crate::machine::{Answer, Ask, Batch, Machine, Start, Stopped, TaskOutcome, encode_outcome};
 use crate::node::Siblings;
 use crate::run_error::RunError;
 use crate::state::State;
-use crate::store::{CheckpointStore, Commit, Place, SavedResult};
+use crate::store::{CheckpointKind, Commit, SavedResult};
 use crate::task::{Snap, Task};
 use crate::task_id::TaskId;
 
@@ -42,9 +44,30 @@ pub enum Parallel {
     Spawned,
 }
 
+/// When the checkpoints of a turn are stored. A pause, a failure and the end are always stored before the turn says so.
+///
+/// ```
+/// use graph_engine::Durability;
+///
+/// assert_eq!(Durability::default(), Durability::Sync);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Durability {
+    /// Each super-step is stored before the next one begins. After a crash only the step in flight runs again.
+    #[default]
+    Sync,
+    /// A super-step is stored while the next ones run; steps that end while an earlier one is being stored are stored
+    /// together. After a crash the steps since the last stored one run again, with the same idempotency keys.
+    Async,
+    /// Only the end of the turn is stored, and its pauses and failures. After a crash the turn never was.
+    Exit,
+}
+
 pub(crate) struct LocalDriver<S: State> {
     pub(crate) bench: Arc<Bench<S>>,
-    pub(crate) store: Option<(Arc<dyn CheckpointStore>, Place)>,
+    pub(crate) keep: Option<Arc<Keep>>,
+    pub(crate) durability: Durability,
     pub(crate) parallel: Parallel,
     /// The turn is to stop at the next boundary of a super-step.
     pub(crate) drain: Arc<AtomicBool>,
@@ -102,11 +125,19 @@ impl<S: State> LocalDriver<S> {
             handles: AbortOnDrop(Vec::new()),
             count: 0,
         };
+        machine.set_now(millis(self.bench.seams.clock.now()));
+        if let Some(keep) = &self.keep {
+            keep.set_head(machine.head()).await;
+        }
         let (mut answer, mut step) = (Answer::Start(start), machine.step());
         let mut input = matches!(&answer, Answer::Start(Start::Input(_)));
         loop {
             if self.drain.load(Ordering::Acquire) {
                 machine.drain();
+            }
+            if self.durability != Durability::Sync {
+                let hold = Box::pin(self.holds()).await?;
+                machine.hold(hold);
             }
             let ask = machine.next(answer);
             let (stepped, over) = (machine.step() != step, matches!(&ask, Ask::Stop(_)));
@@ -129,6 +160,28 @@ impl<S: State> LocalDriver<S> {
                 Ask::Commit(commit) => Answer::Committed(self.commit(commit).await?),
                 Ask::Stop(stopped) => return Ok(*stopped),
             }
+        }
+    }
+
+    /// Whether a finished super-step need not be stored now.
+    async fn holds(&self) -> Result<bool, RunError> {
+        match (&self.keep, self.durability) {
+            (None, _) | (_, Durability::Sync) => Ok(false),
+            (_, Durability::Exit) => Ok(true),
+            (Some(keep), Durability::Async) => match keep.landed().await {
+                None => Ok(true),
+                Some(landed) => {
+                    let landed = landed.map_err(|cause| self.store_error(cause))?;
+                    self.tell_checkpoint(landed.as_deref()).await;
+                    Ok(false)
+                }
+            },
+        }
+    }
+
+    async fn tell_checkpoint(&self, stored: Option<&Commit>) {
+        if let (Some(hub), Some(commit)) = (self.bench.hub(), stored) {
+            hub.send(Origin::step(commit.step), EventKind::Checkpoint { id: commit.id }).await;
         }
     }
 
@@ -185,19 +238,31 @@ impl<S: State> LocalDriver<S> {
         // All that is ready goes back at once; a failure goes back alone, because it may be tried again while others
         // still run.
         while running.count > 0 {
-            let ended = running.next().await;
-            self.bench.over(&ended);
-            let Ended { id, node, took, outcome } = ended;
-            running.count -= 1;
-            self.node_time[node.at()] += took;
-            // A result that won't stand is a failure of which the siblings must hear as soon.
-            let failed = match &outcome {
-                TaskOutcome::Failed(_) => true,
-                TaskOutcome::Done(done) => cancels && !machine.accepts(id, done),
-                TaskOutcome::Cached(_) | TaskOutcome::Cancelled { .. } => false,
-            };
-            self.save(machine, running.count, id, &outcome).await?;
-            batch.outcomes.push((id, outcome));
+            let mut failed = false;
+            let mut results = Vec::new();
+            let mut next = Some(running.next().await);
+            while let Some(ended) = next {
+                self.bench.over(&ended);
+                let Ended { id, node, took, outcome } = ended;
+                running.count -= 1;
+                self.node_time[node.at()] += took;
+                // A result that won't stand is a failure of which the siblings must hear as soon.
+                failed |= match &outcome {
+                    TaskOutcome::Failed(_) => true,
+                    TaskOutcome::Done(done) => cancels && !machine.accepts(id, done),
+                    TaskOutcome::Cached(_) | TaskOutcome::Cancelled { .. } | TaskOutcome::Paused => false,
+                };
+                results.extend(self.result(machine, id, &outcome)?);
+                batch.outcomes.push((id, outcome));
+                next = running.arrived.pop_front();
+            }
+            // The last ones are saved with the checkpoint.
+            if running.count > 0
+                && let Some(keep) = &self.keep
+                && !results.is_empty()
+            {
+                keep.save(results).await.map_err(|cause| self.store_error(cause))?;
+            }
             if failed {
                 break;
             }
@@ -223,35 +288,37 @@ impl<S: State> LocalDriver<S> {
         }
     }
 
-    /// Saves the result of one of several tasks, so that a crash of a sibling doesn't lose it.
-    async fn save(
+    /// The result of one of several tasks, so that a crash of a sibling doesn't lose it.
+    fn result(
         &self,
         machine: &Machine<S>,
-        others: usize,
         id: TaskId,
         outcome: &TaskOutcome<S>,
-    ) -> Result<(), RunError> {
-        let (Some((store, place)), Some(head), TaskOutcome::Done(done)) = (&self.store, machine.head(), outcome) else {
-            return Ok(());
+    ) -> Result<Option<SavedResult>, RunError> {
+        let (Some(keep), Some(_), TaskOutcome::Done(done)) = (&self.keep, machine.head(), outcome) else {
+            return Ok(None);
         };
-        // The last one is saved with the checkpoint.
-        if others == 0 || !store.outlives_process() || !machine.accepts(id, done) {
-            return Ok(());
+        if !keep.saves() || !machine.accepts(id, done) {
+            return Ok(None);
         }
         let encoded = encode_outcome(&self.bench.graph.inner().initial, done);
-        let thread = place.thread.clone();
+        let thread = self.bench.turn.thread.clone();
         let bytes = encoded.map_err(|cause| RunError::Encode { thread, step: id.step, cause })?;
-        store.save(place, head, &[SavedResult::new(id, "", bytes)]).await.map_err(|cause| self.store_error(cause))
+        Ok(Some(SavedResult::new(id, "", bytes)))
     }
 
     async fn commit(&self, mut commit: Box<Commit>) -> Result<Box<Commit>, RunError> {
-        if let Some((store, place)) = &self.store {
-            commit.time_ms = millis(self.bench.seams.clock.now());
-            store.commit(place, &commit).await.map_err(|cause| self.store_error(cause))?;
-            if let Some(hub) = self.bench.hub() {
-                hub.send(Origin::step(commit.step), EventKind::Checkpoint { id: commit.id }).await;
-            }
+        let Some(keep) = &self.keep else { return Ok(commit) };
+        commit.time_ms = millis(self.bench.seams.clock.now());
+        if self.durability == Durability::Async && matches!(commit.kind, CheckpointKind::Input | CheckpointKind::Step) {
+            let spare = Box::new(Commit { id: commit.id, ..Commit::default() });
+            let landed = keep.commit_beside(commit).await.map_err(|cause| self.store_error(cause))?;
+            self.tell_checkpoint(landed.as_deref()).await;
+            return Ok(spare);
         }
+        let landed = keep.commit(&commit).await.map_err(|cause| self.store_error(cause))?;
+        self.tell_checkpoint(landed.as_deref()).await;
+        self.tell_checkpoint(Some(&commit)).await;
         Ok(commit)
     }
 
@@ -271,9 +338,4 @@ async fn tell<S: State>(hub: &Hub<S>, machine: &Machine<S>, step: u64, merged: b
         let next = machine.pending();
         hub.send(Origin::step(step), EventKind::StepFinished { next, state }).await;
     }
-}
-
-fn millis(time: SystemTime) -> u64 {
-    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }

@@ -20,6 +20,8 @@ pub enum AttemptEnd {
     Failed,
     /// It was stopped, or not even begun.
     Cancelled,
+    /// It asked something and waits for the answer.
+    Paused,
 }
 
 impl AttemptEnd {
@@ -31,6 +33,7 @@ impl AttemptEnd {
             Self::Cached => "cached",
             Self::Failed => "failed",
             Self::Cancelled => "cancelled",
+            Self::Paused => "paused",
         }
     }
 }

@@ -6,7 +6,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::task::{BlockingWork, Offload, on_tokio};
 
@@ -23,6 +23,12 @@ pub trait Clock: Send + Sync + 'static {
 
     /// Resolves after so long.
     fn sleep(&self, duration: Duration) -> BoxFuture;
+}
+
+/// Milliseconds since 1970.
+pub(crate) fn millis(time: SystemTime) -> u64 {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// Ids of turns.

@@ -128,6 +128,7 @@ impl Spans {
                 "failed"
             }
             TaskOutcome::Cancelled { .. } => "cancelled",
+            TaskOutcome::Paused => "paused",
         };
         span.record("graph.outcome", end);
     }

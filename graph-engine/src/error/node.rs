@@ -50,6 +50,8 @@ pub enum FaultKind {
     Idle,
     /// The node panicked. Fatal.
     Panicked,
+    /// The node waits for an answer. Only the engine makes one, and the turn pauses whatever the node does with it.
+    Interrupted,
 }
 
 impl FaultKind {
@@ -62,6 +64,7 @@ impl FaultKind {
             Self::TimedOut => "timed_out",
             Self::Idle => "idle",
             Self::Panicked => "panicked",
+            Self::Interrupted => "interrupted",
         }
     }
 }

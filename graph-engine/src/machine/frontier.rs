@@ -56,17 +56,18 @@ pub(super) struct Survey {
     pub(super) finished: bool,
     pub(super) cancelled: bool,
     pub(super) failed: bool,
+    pub(super) paused: bool,
 }
 
 impl Survey {
     /// Every task has finished: the super-step can be merged.
     pub(super) fn is_complete(self) -> bool {
-        !self.waiting && !self.cancelled && !self.failed
+        !self.waiting && !self.cancelled && !self.failed && !self.paused
     }
 
     /// Nothing of the super-step was done yet.
     pub(super) fn is_untouched(self) -> bool {
-        !self.finished && !self.cancelled && !self.failed
+        !self.finished && !self.cancelled && !self.failed && !self.paused
     }
 }
 
@@ -127,6 +128,7 @@ impl<S: State> Frontier<S> {
                 Some(TaskOutcome::Done(_) | TaskOutcome::Cached(_)) => survey.finished = true,
                 Some(TaskOutcome::Cancelled { .. }) => survey.cancelled = true,
                 Some(TaskOutcome::Failed(_)) => survey.failed = true,
+                Some(TaskOutcome::Paused) => survey.paused = true,
             }
         }
         survey

@@ -15,6 +15,7 @@ mod frontier;
 mod joins;
 mod merge;
 mod outcome;
+mod pause;
 mod place;
 mod plan;
 mod position;
@@ -36,7 +37,7 @@ use crate::report::RunReport;
 use crate::run_error::{RunError, TaskFailure, TaskRef};
 use crate::state::{FieldSet, State};
 use crate::store::{CheckpointKind, Commit, Tags};
-use crate::task::{Outcome, Shared, Task, TurnContext};
+use crate::task::{Answers, Outcome, Shared, Task, TurnContext};
 use crate::task_id::TaskId;
 use frontier::{Frontier, Slot};
 
@@ -61,6 +62,10 @@ pub(crate) enum Start<S: State> {
     Input(S::Update),
     /// After a failure, a cancellation or the step limit: runs what is unfinished.
     Proceed,
+    /// Answers open questions and runs what waited for them.
+    Resume(Answers),
+    /// Answers by their defaults the questions whose time is over at this time.
+    Expire(u64),
     /// Drops what is unfinished, and stops.
     Abandon,
     /// After a crash: the same turn goes on where the last commit left it.
@@ -90,6 +95,8 @@ pub(crate) enum Stopped {
     Cancelled,
     /// At the boundary of a super-step, because somebody asked for it.
     Drained,
+    /// Something waits for an answer, and all else is over.
+    Paused,
     Failed(RunError),
 }
 
@@ -98,6 +105,8 @@ pub(crate) struct Options {
     pub(crate) step_limit: u64,
     pub(crate) stay_limit: u32,
     pub(crate) durable: bool,
+    /// Each super-step is a checkpoint of its own, so its tasks descend from it; else from the one that began the turn.
+    pub(crate) every_step: bool,
     /// Tasks that may be sent in one super-step.
     pub(crate) fan_out_limit: usize,
     /// Bytes that the stored state may have.
@@ -121,6 +130,14 @@ pub(crate) struct Machine<S: State> {
     stopping: bool,
     /// The turn stops at the next boundary of a super-step.
     draining: bool,
+    /// The time, for questions that expire.
+    now_ms: u64,
+    /// Commits of finished super-steps may wait.
+    hold: bool,
+    /// Such a commit does wait.
+    unsaved: bool,
+    /// Why the machine stops once that commit is made.
+    ending: Option<Box<Stopped>>,
     // What the next commit must hold.
     prefix: IdPrefix,
     head: Option<CheckpointId>,
@@ -156,6 +173,10 @@ impl<S: State> Machine<S> {
             report: RunReport::default(),
             stopping: false,
             draining: false,
+            now_ms: 0,
+            hold: false,
+            unsaved: false,
+            ending: None,
             head: None,
             origin: CheckpointId::default(),
             fresh: true,
@@ -194,6 +215,7 @@ impl<S: State> Machine<S> {
     pub(crate) fn take_report(&mut self) -> RunReport {
         self.report.waiting_joins = self.frontier.joins.waiting(self.graph.inner());
         self.report.pending = self.pending();
+        self.report.interrupts = self.interrupts();
         self.report.path = self.path();
         std::mem::take(&mut self.report)
     }
@@ -211,6 +233,11 @@ impl<S: State> Machine<S> {
             }
         }
         Some(path)
+    }
+
+    /// Whether commits of finished super-steps may wait, because an earlier one is under way or only the end is stored.
+    pub(crate) fn hold(&mut self, hold: bool) {
+        self.hold = hold;
     }
 
     /// Stops the turn before the next super-step begins.
@@ -232,7 +259,10 @@ impl<S: State> Machine<S> {
                     self.origin = commit.id;
                 }
                 self.commit = Some(commit);
-                self.advance()
+                match self.ending.take() {
+                    Some(stopped) => Ask::Stop(stopped),
+                    None => self.advance(),
+                }
             }
         }
     }
@@ -240,11 +270,24 @@ impl<S: State> Machine<S> {
     fn start(&mut self, start: Start<S>) -> Ask<S> {
         match start {
             Start::Recover => return self.advance(),
-            Start::Input(_) | Start::Proceed if self.frontier.completed => {
+            Start::Input(_) | Start::Proceed | Start::Resume(_) if self.frontier.completed => {
                 return fail(RunError::Completed { thread: self.thread() });
             }
             Start::Input(_) if self.frontier.is_unfinished() => {
-                return fail(RunError::Unfinished { thread: self.thread(), pending: self.pending() });
+                let (pending, open) = (self.pending(), self.interrupts());
+                let open = open.into_iter().map(|interrupt| interrupt.id).collect();
+                return fail(RunError::Unfinished { thread: self.thread(), pending, open });
+            }
+            Start::Resume(answers) => {
+                self.expire();
+                match self.answer(answers) {
+                    Ok(()) => self.start_again(),
+                    Err(error) => fail(error),
+                }
+            }
+            Start::Expire(now_ms) => {
+                self.now_ms = now_ms;
+                if self.expire() { self.start_again() } else { stop(Stopped::Paused) }
             }
             Start::Proceed if !self.frontier.is_unfinished() => {
                 return fail(RunError::NothingToProceed { thread: self.thread() });
@@ -257,21 +300,25 @@ impl<S: State> Machine<S> {
                 if let Err(error) = accepted.and_then(|()| self.enter()) {
                     return fail(error);
                 }
-                return self.commit(CheckpointKind::Input);
+                self.commit(CheckpointKind::Input)
             }
             Start::Abandon if !self.frontier.is_unfinished() => return stop(Stopped::Done),
             Start::Abandon => {
                 self.fresh = true;
+                self.shared.turn.journals.clear();
                 self.frontier.abandon();
-                return self.commit(CheckpointKind::Abandon);
+                self.commit(CheckpointKind::Abandon)
             }
             Start::Proceed => {
-                self.state_mut().reset_transient();
-                self.frontier.forget_failures();
-                self.began = self.step;
+                self.expire();
+                let survey = self.frontier.survey();
+                if survey.paused && !survey.waiting && !survey.failed && !survey.cancelled {
+                    let open = self.interrupts().into_iter().map(|interrupt| interrupt.id).collect();
+                    return fail(RunError::Waiting { thread: self.thread(), open });
+                }
+                self.start_again()
             }
         }
-        self.commit(CheckpointKind::Pending)
     }
 
     /// Says what follows from the frontier alone; asked again it says the same.
@@ -289,19 +336,33 @@ impl<S: State> Machine<S> {
             return stop(Stopped::Cancelled);
         }
         if survey.waiting {
-            return if self.draining && survey.is_untouched() { stop(Stopped::Drained) } else { self.run() };
+            return if self.draining && survey.is_untouched() { self.end(Stopped::Drained) } else { self.run() };
+        }
+        if survey.paused {
+            return self.stop_paused();
         }
         if self.frontier.slots.is_empty() {
-            return stop(Stopped::Done);
+            return self.end(Stopped::Done);
         }
         self.finish_step()
+    }
+
+    /// Stops, once what waits to be stored is stored.
+    fn end(&mut self, stopped: Stopped) -> Ask<S> {
+        if !self.unsaved {
+            return stop(stopped);
+        }
+        self.hold = false;
+        self.ending = Some(Box::new(stopped));
+        self.commit(CheckpointKind::Step)
     }
 
     fn run(&mut self) -> Ask<S> {
         let made = self.step - self.began;
         if made >= self.options.step_limit {
             let (limit, step) = (self.options.step_limit, self.step);
-            return fail(RunError::StepLimit { thread: self.thread(), limit, step, pending: self.pending() });
+            let error = RunError::StepLimit { thread: self.thread(), limit, step, pending: self.pending() };
+            return self.end(Stopped::Failed(error));
         }
         let mut batch = self.batch.take().unwrap_or_default();
         self.stopping = false;
@@ -328,6 +389,7 @@ impl<S: State> Machine<S> {
             origin: self.origin,
             wait,
             remaining_steps: self.options.step_limit.saturating_sub(self.step - self.began + 1),
+            first_step: self.step == self.began,
             payload: slot.payload.clone(),
             extra: slot.extra.clone(),
             shared: self.shared.clone(),
@@ -391,7 +453,8 @@ impl<S: State> Machine<S> {
         }
         self.frontier.plan_next(self.graph.inner(), self.step);
         self.step += 1;
-        self.fresh = true;
+        self.fresh = self.options.every_step;
+        self.shared.turn.journals.clear();
         self.report.steps += 1;
         self.commit(CheckpointKind::Step)
     }

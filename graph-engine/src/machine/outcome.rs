@@ -17,6 +17,8 @@ pub(crate) enum TaskOutcome<S: State> {
     Cancelled {
         started: bool,
     },
+    /// It waits for an answer; its questions are in its journal.
+    Paused,
 }
 
 /// A failure, and the error itself as long as a retry policy may want to look at it.
@@ -59,6 +61,7 @@ impl<S: State> fmt::Debug for TaskOutcome<S> {
             Self::Done(outcome) | Self::Cached(outcome) => outcome.fmt(f),
             Self::Failed(failure) => write!(f, "Failed({})", failure.source),
             Self::Cancelled { .. } => f.write_str("Cancelled"),
+            Self::Paused => f.write_str("Paused"),
         }
     }
 }

@@ -32,7 +32,7 @@ impl<S: State> Machine<S> {
                 }
             }
             TaskOutcome::Failed(failure) => failure,
-            TaskOutcome::Cancelled { .. } => {
+            TaskOutcome::Cancelled { .. } | TaskOutcome::Paused => {
                 slot.settle(outcome);
                 return None;
             }
@@ -63,6 +63,9 @@ impl<S: State> Machine<S> {
                     failure = Failure::new(NodeError::new(FaultKind::Panicked, text.into()));
                 }
             }
+        }
+        if self.shared.turn.journals.any() {
+            self.shared.turn.journals.close(id);
         }
         failure.settle();
         let outcome = match vertex.on_error {

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use super::frontier::Slot;
 use super::outcome::TaskOutcome;
-use super::{Ask, Machine, fail};
+use super::{Ask, Machine, fail, rank_of};
 use crate::checkpoint_id::CheckpointId;
 use crate::graph::Inner;
 use crate::name::Name;
@@ -18,7 +18,8 @@ use crate::reply::Reply;
 use crate::run_error::RunError;
 use crate::state::{CodecError, Encoding, FieldSet, State};
 use crate::store::{CheckpointKind, Commit, FieldRow, SavedResult, Stored};
-use crate::task::{END, Extra, Goto, Hop, Outcome, Payload, Rare, Target};
+use crate::task::{END, Extra, Goto, Hop, Journal, Outcome, Payload, Rare, Target};
+use crate::task_id::TaskId;
 
 /// The form of positions; a reader refuses any other.
 const VERSION: u32 = 1;
@@ -63,6 +64,12 @@ struct SlotRow<'a> {
     timeout: Option<Duration>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     done: Option<OutcomeRow>,
+    /// It waits for an answer.
+    #[serde(default, skip_serializing_if = "is_default")]
+    paused: bool,
+    /// What it asked, was answered and remembered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    journal: Option<Journal>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -189,6 +196,11 @@ impl<S: State> Machine<S> {
         if !self.options.durable {
             return self.advance();
         }
+        if self.hold && matches!(kind, CheckpointKind::Input | CheckpointKind::Step) {
+            self.unsaved = true;
+            return self.advance();
+        }
+        self.unsaved = false;
         let mut commit = self.commit.take().unwrap_or_default();
         commit.kind = kind;
         match self.encode(&mut commit) {
@@ -207,6 +219,7 @@ impl<S: State> Machine<S> {
         commit.id = self.prefix.id(self.head, self.step);
         commit.step = self.step;
         commit.fork = false;
+        commit.due_ms = self.due_ms();
         if commit.turn != self.shared.turn.turn {
             commit.turn = self.shared.turn.turn.clone();
             commit.tags = self.tags.clone();
@@ -278,8 +291,15 @@ impl<S: State> Machine<S> {
     fn position(&self) -> Result<Position<'_>, CodecError> {
         let (graph, frontier) = (self.graph.inner(), &self.frontier);
         let rows = |slots: &'_ [Slot<S>]| {
-            slots.iter().map(|slot| slot_row(graph, &self.shared.state, slot)).collect::<Result<_, CodecError>>()
+            slots.iter().map(|slot| slot_row(graph, &self.shared.state, slot)).collect::<Result<Vec<_>, CodecError>>()
         };
+        let mut next = rows(&frontier.slots)?;
+        let journals = &self.shared.turn.journals;
+        if journals.any() {
+            for (rank, row) in next.iter_mut().enumerate().filter(|(_, row)| row.done.is_none()) {
+                row.journal = journals.stored(TaskId { step: self.step, rank: rank_of(rank) });
+            }
+        }
         let joins = frontier.joins.seen().map(|(join, arrived)| {
             let join = &graph.joins[join];
             let names = join.sources.iter().map(|source| Cow::Borrowed(graph.name_of(*source).as_str()));
@@ -292,7 +312,7 @@ impl<S: State> Machine<S> {
             step: self.step,
             began: self.began,
             origin: (!self.fresh).then_some(self.origin),
-            next: rows(&frontier.slots)?,
+            next,
             deferred: rows(&frontier.deferred)?,
             joins: joins.collect(),
             stays: stays.map(|(stays, cluster)| (Cow::Borrowed(cluster.name.as_str()), *stays)).collect(),
@@ -346,7 +366,13 @@ impl<S: State> Machine<S> {
             self.origin = id;
         }
         self.fresh = false;
-        for SavedResult { task, bytes, .. } in stored.saved.iter().filter(|saved| saved.task.step == self.step) {
+        for SavedResult { task, key, bytes } in stored.saved.iter().filter(|saved| saved.task.step == self.step) {
+            if !key.is_empty() {
+                let json = serde_json::from_slice::<Box<RawValue>>(bytes)
+                    .map_err(|e| format!("a result within task {task}: {e}"))?;
+                self.shared.turn.journals.remember(*task, key, json);
+                continue;
+            }
             let outcome = decode_outcome(&self.shared.state, bytes)
                 .map_err(|e| format!("the saved result of task {task}: {e}"))?;
             if self.accepts(*task, &outcome) {
@@ -364,7 +390,10 @@ impl<S: State> Machine<S> {
         self.frontier.replies = position.replies;
         self.frontier.completed = position.completed;
         for (rows, deferred) in [(position.next, false), (position.deferred, true)] {
-            for row in rows {
+            for (rank, mut row) in rows.into_iter().enumerate() {
+                if let Some(journal) = row.journal.take().filter(|_| !deferred) {
+                    self.shared.turn.journals.restore(TaskId { step: self.step, rank: rank_of(rank) }, journal);
+                }
                 let slot = slot_of(graph, &self.shared.state, row)?;
                 if deferred { self.frontier.deferred.push(slot) } else { self.frontier.slots.push(slot) }
             }
@@ -397,7 +426,7 @@ fn slot_row<'a, S: State>(graph: &'a Inner<S>, state: &S, slot: &Slot<S>) -> Res
     let done = match &slot.done {
         Some(TaskOutcome::Done(outcome) | TaskOutcome::Cached(outcome)) => Some(OutcomeRow::of(state, outcome)?),
         // What failed or was cancelled runs again.
-        Some(TaskOutcome::Failed(_) | TaskOutcome::Cancelled { .. }) | None => None,
+        Some(TaskOutcome::Failed(_) | TaskOutcome::Cancelled { .. } | TaskOutcome::Paused) | None => None,
     };
     Ok(SlotRow {
         node: Cow::Borrowed(graph.name_of(slot.node)),
@@ -408,6 +437,8 @@ fn slot_row<'a, S: State>(graph: &'a Inner<S>, state: &S, slot: &Slot<S>) -> Res
         feedback: slot.extra.as_ref().map_or_else(Vec::new, |extra| extra.feedback.clone()),
         timeout: slot.extra.as_ref().and_then(|extra| extra.timeout),
         done,
+        paused: matches!(slot.done, Some(TaskOutcome::Paused)),
+        journal: None,
     })
 }
 
@@ -423,7 +454,10 @@ fn slot_of<S: State>(graph: &Inner<S>, state: &S, row: SlotRow<'_>) -> Result<Sl
         sent: row.sent,
         payload: row.payload.map(|[json]| Payload::stored(json)),
         extra,
-        done: row.done.map(|done| done.into_outcome(state)).transpose()?.map(TaskOutcome::Done),
+        done: match row.done {
+            Some(done) => Some(TaskOutcome::Done(done.into_outcome(state)?)),
+            None => row.paused.then_some(TaskOutcome::Paused),
+        },
         ..Slot::plain(node)
     })
 }

@@ -8,7 +8,7 @@ use tracing::Instrument;
 
 use super::end::{Status, TurnEnd};
 use super::turn::Turn;
-use crate::driver::{Bench, EventKind, Live, LocalDriver, Origin, Spans};
+use crate::driver::{Bench, Durability, EventKind, Keep, Live, LocalDriver, Origin, Spans};
 use crate::graph::Graph;
 use crate::machine::{Machine, Start, Stopped};
 use crate::name::Name;
@@ -17,7 +17,7 @@ use crate::report::RunReport;
 use crate::run_error::{RunError, TurnError};
 use crate::state::State;
 use crate::store::Place;
-use crate::task::{Cause, Resources, Sink, Snap, TurnContext};
+use crate::task::{Cause, Keeper, Resources, Sink, Snap, TurnContext};
 
 impl<S: State> Turn<S> {
     pub(super) async fn drive(mut self) -> Result<TurnEnd<S>, TurnError> {
@@ -71,7 +71,7 @@ impl<S: State> Turn<S> {
         spans: Spans,
         step: &mut u64,
     ) -> Result<TurnEnd<S>, TurnError> {
-        let _lease = self.runner.lease(&self.thread, Some(live.clone()))?;
+        let lease = Arc::new(self.runner.take(&self.thread, Some(live.clone())).await?);
         let mut resources = self.runner.resources().clone();
         resources.extend(&self.resources);
         let graph = self.runner.graph().clone();
@@ -79,8 +79,13 @@ impl<S: State> Turn<S> {
             check_needs(&graph, &self.thread, &resources)?;
         }
         let store = self.runner.checkpoints().cloned();
-        if store.is_none() && matches!(self.start, Start::Proceed) {
-            return Err(RunError::NoStore { thread: self.thread, operation: "proceed" }.into());
+        let operation = match self.start {
+            Start::Proceed => Some("proceed"),
+            Start::Resume(_) => Some("resume"),
+            _ => None,
+        };
+        if let (None, Some(operation)) = (&store, operation) {
+            return Err(RunError::NoStore { thread: self.thread, operation }.into());
         }
         let seams = self.runner.seams_ref().clone();
         let mut context = TurnContext::new(self.thread.clone(), turn, graph.inner().names.clone());
@@ -89,9 +94,17 @@ impl<S: State> Turn<S> {
         context.offload = seams.offload();
         let sink: Arc<dyn Sink> = live.clone();
         context.sink = Some(Arc::downgrade(&sink));
-        let context = Arc::new(context);
-        let mut machine = Machine::new(graph.clone(), self.runner.options(), context.clone(), self.tags.into());
+        context.durable = store.is_some();
         let place = Place::thread(&self.thread);
+        let keep = store.clone().map(|store| {
+            let saves = self.durability != Durability::Exit;
+            Arc::new(Keep::new(store, place.clone(), saves, seams.spawn.clone(), Some(lease.clone())))
+        });
+        context.keeper = keep.clone().filter(|keep| keep.saves()).map(|keep| keep as Arc<dyn Keeper>);
+        let context = Arc::new(context);
+        let mut options = self.runner.options();
+        options.every_step = self.durability == Durability::Sync;
+        let mut machine = Machine::new(graph.clone(), options, context.clone(), self.tags.into());
         if let Some(store) = &store {
             let stored = store.load(&place, None).await;
             let stored = stored.map_err(|cause| RunError::Store { thread: self.thread.clone(), cause })?;
@@ -110,7 +123,8 @@ impl<S: State> Turn<S> {
         bench.spans = spans;
         let bench = Arc::new(bench);
         let mut driver = LocalDriver {
-            store: store.map(|store| (store, place)),
+            keep,
+            durability: self.durability,
             parallel: self.runner.parallel_mode(),
             drain: self.drain,
             watched: bench.metrics.is_some() || spans.on,
@@ -125,6 +139,7 @@ impl<S: State> Turn<S> {
         let ended = match stopped {
             Ok(Stopped::Done) => Ok(if machine.frontier().completed { Status::Completed } else { Status::Done }),
             Ok(Stopped::Drained) => Ok(Status::Drained),
+            Ok(Stopped::Paused) => Ok(Status::Paused),
             Ok(Stopped::Cancelled) => match (self.cancel.cause(), self.deadline) {
                 (Some(Cause::Deadline), Some(limit)) => {
                     let (thread, step, pending) = (self.thread, machine.step(), report.pending.clone());
@@ -141,7 +156,7 @@ impl<S: State> Turn<S> {
                 state: Snap::shared(machine.snapshot().clone()),
                 report,
             }),
-            Err(error) => Err(TurnError::new(error, report, driver.store.is_some())),
+            Err(error) => Err(TurnError::new(error, report, driver.keep.is_some())),
         }
     }
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::reply::Reply;
 use crate::report::RunReport;
-use crate::task::Snap;
+use crate::task::{Interrupt, Snap};
 
 /// How a turn ended.
 ///
@@ -27,6 +27,9 @@ pub enum Status {
     Cancelled,
     /// It stopped between two super-steps, because somebody asked for it; `proceed` goes on.
     Drained,
+    /// It waits: for answers to [`interrupts`](TurnEnd::interrupts), which `resume` gives, or at a breakpoint, from which
+    /// `proceed` goes on.
+    Paused,
 }
 
 impl Status {
@@ -38,6 +41,7 @@ impl Status {
             Self::Completed => "completed",
             Self::Cancelled => "cancelled",
             Self::Drained => "drained",
+            Self::Paused => "paused",
         }
     }
 }
@@ -67,6 +71,12 @@ impl<S> fmt::Debug for TurnEnd<S> {
 }
 
 impl<S> TurnEnd<S> {
+    /// The open questions, in task order.
+    #[must_use]
+    pub fn interrupts(&self) -> &[Interrupt] {
+        &self.report.interrupts
+    }
+
     /// The first reply.
     #[must_use]
     pub fn reply(&self) -> Option<&Value> {

@@ -2,6 +2,8 @@
 
 mod drive;
 mod end;
+mod expire;
+mod lease;
 mod runner;
 mod stream;
 mod thread;
@@ -9,6 +11,8 @@ mod turn;
 mod view;
 
 pub use end::{Status, TurnEnd};
+pub use expire::Expired;
+pub use lease::WhenBusy;
 pub use runner::Runner;
 pub use stream::{EventReader, EventStream};
 pub use thread::{FinishedTask, Thread, ThreadState};

@@ -4,10 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use dashmap::DashMap;
-
+use super::lease::{Lease, Leases, WhenBusy};
 use super::thread::Thread;
-use crate::driver::{Guards, Live, Metrics, Parallel, Seams, Spans};
+use crate::driver::{Durability, Guards, Live, Metrics, Parallel, Seams, Spans};
 use crate::error::StoreError;
 use crate::graph::Graph;
 use crate::machine::Options;
@@ -16,9 +15,6 @@ use crate::run_error::RunError;
 use crate::state::State;
 use crate::store::{CheckpointStore, MemoryCache, NodeCache};
 use crate::task::Resources;
-
-/// The threads that have a turn, and the turn, unless something else holds the thread.
-type Busy<S> = Arc<DashMap<Name, Option<Arc<Live<S>>>>>;
 
 /// A graph with its store and resources. Cloning it copies one pointer; clones share which threads are busy.
 ///
@@ -65,7 +61,9 @@ struct Inner<S: State> {
     trace_content: bool,
     record: bool,
     /// Threads that have a turn in this process.
-    busy: Busy<S>,
+    leases: Leases<S>,
+    when_busy: WhenBusy,
+    durability: Durability,
 }
 
 impl<S: State> Clone for Inner<S> {
@@ -87,7 +85,9 @@ impl<S: State> Clone for Inner<S> {
             metrics: self.metrics.clone(),
             trace_content: self.trace_content,
             record: self.record,
-            busy: self.busy.clone(),
+            leases: self.leases.clone(),
+            when_busy: self.when_busy,
+            durability: self.durability,
         }
     }
 }
@@ -121,7 +121,9 @@ impl<S: State> Graph<S> {
             metrics: None,
             trace_content: false,
             record: false,
-            busy: Arc::default(),
+            leases: Leases::default(),
+            when_busy: WhenBusy::default(),
+            durability: Durability::default(),
         }))
     }
 }
@@ -210,6 +212,16 @@ impl<S: State> Runner<S> {
         self.change(|inner| inner.record = on)
     }
 
+    /// When the checkpoints of turns are stored (default: each super-step before the next one).
+    pub fn durability(self, durability: Durability) -> Self {
+        self.change(|inner| inner.durability = durability)
+    }
+
+    /// What becomes of a turn whose thread has another one in this process (default: it is refused).
+    pub fn when_busy(self, when_busy: WhenBusy) -> Self {
+        self.change(|inner| inner.when_busy = when_busy)
+    }
+
     /// How several active tasks share the processor.
     pub fn parallel(self, parallel: Parallel) -> Self {
         self.change(|inner| inner.parallel = parallel)
@@ -276,8 +288,13 @@ impl<S: State> Runner<S> {
             state_limit: *state_limit,
             record: *record,
             durable: store.is_some(),
+            every_step: true,
             seed: seams.seed,
         }
+    }
+
+    pub(crate) fn durability_mode(&self) -> Durability {
+        self.0.durability
     }
 
     pub(crate) fn turn_deadline(&self) -> Option<Duration> {
@@ -301,18 +318,12 @@ impl<S: State> Runner<S> {
 
     /// The turn that this thread has in this process.
     pub(crate) fn live(&self, thread: &Name) -> Option<Arc<Live<S>>> {
-        self.0.busy.get(thread).and_then(|live| live.value().clone())
+        self.0.leases.live(thread)
     }
 
-    /// Takes a thread for one turn.
-    pub(crate) fn lease(&self, thread: &Name, live: Option<Arc<Live<S>>>) -> Result<Lease<S>, RunError> {
-        match self.0.busy.entry(thread.clone()) {
-            dashmap::Entry::Occupied(_) => Err(RunError::Busy { thread: thread.clone() }),
-            dashmap::Entry::Vacant(vacant) => {
-                vacant.insert(live);
-                Ok(Lease { busy: self.0.busy.clone(), thread: thread.clone() })
-            }
-        }
+    /// Takes a thread for one turn, or for something that no turn may disturb.
+    pub(super) async fn take(&self, thread: &Name, live: Option<Arc<Live<S>>>) -> Result<Lease<S>, RunError> {
+        self.0.leases.take(thread, live, self.0.when_busy).await
     }
 }
 
@@ -322,17 +333,5 @@ impl<S: State> fmt::Debug for Runner<S> {
             .field("graph", &self.0.graph)
             .field("store", &self.0.store.is_some())
             .finish_non_exhaustive()
-    }
-}
-
-/// The right to run a turn of a thread; given back when it is dropped.
-pub(crate) struct Lease<S: State> {
-    busy: Busy<S>,
-    thread: Name,
-}
-
-impl<S: State> Drop for Lease<S> {
-    fn drop(&mut self) {
-        self.busy.remove(&self.thread);
     }
 }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::future::Future;
 
+use serde::Serialize;
+
 use super::runner::Runner;
 use super::stream::EventReader;
 use super::turn::Turn;
@@ -14,9 +16,9 @@ use crate::name::Name;
 use crate::panic::no_panic;
 use crate::reply::Reply;
 use crate::run_error::RunError;
-use crate::state::State;
+use crate::state::{State, to_json};
 use crate::store::{CheckpointInfo, Filter, Place, Stored, Tags};
-use crate::task::{Move, Snap, TurnContext};
+use crate::task::{Answers, Interrupt, InterruptId, Move, Snap, TurnContext};
 use crate::task_id::TaskId;
 
 /// One conversation of a graph.
@@ -61,6 +63,8 @@ pub struct ThreadState<S> {
     /// What tasks of the unfinished super-step have done already. It is not in the state yet; `proceed` merges it and
     /// runs only the others.
     pub finished: Vec<FinishedTask>,
+    /// The open questions, in task order.
+    pub interrupts: Vec<Interrupt>,
     /// The replies of the last turn.
     pub replies: Vec<Reply>,
     /// The thread was completed by a `finish`.
@@ -134,6 +138,61 @@ impl<S: State> Thread<S> {
     /// A turn that goes on after a failure, a cancellation or the step limit: what finished is not run again.
     pub fn proceed(&self) -> Turn<S> {
         self.turn(Start::Proceed)
+    }
+
+    /// A turn that answers the only open question and runs what waits for it.
+    ///
+    /// The turn fails, and nothing changes, if there is no open question, or if several are open
+    /// ([`RunError::WhichAnswer`]). An answer of another type than the node asked for is refused
+    /// ([`RunError::BadAnswer`]), and the question stays open.
+    pub fn resume(&self, answer: impl Serialize) -> Turn<S> {
+        self.turn(Start::Resume(match to_json(answer) {
+            Ok(answer) => Answers::One(answer),
+            Err(why) => Answers::Invalid(why),
+        }))
+    }
+
+    /// A turn that answers open questions by their ids. Tasks whose questions are not among them go on waiting.
+    ///
+    /// ```
+    /// use graph_engine::{Ctx, Graph, MemoryStore, NodeError, START, State, Status};
+    ///
+    /// #[derive(State, Clone, Default)]
+    /// struct Trip {
+    ///     #[state(append)]
+    ///     said: Vec<String>,
+    /// }
+    ///
+    /// async fn ask(ctx: Ctx) -> Result<TripUpdate, NodeError> {
+    ///     let answer: String = ctx.interrupt(ctx.node().as_str())?;
+    ///     Ok(Trip::update().said([answer]))
+    /// }
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+    /// let graph = Graph::<Trip>::builder("trip")
+    ///     .node("city", ask)
+    ///     .node("date", ask)
+    ///     .edge(START, "city")
+    ///     .edge(START, "date")
+    ///     .compile()
+    ///     .unwrap();
+    /// let thread = graph.runner().store(MemoryStore::new()).thread("guest-7");
+    /// let paused = thread.run(Trip::update()).await.unwrap();
+    /// let [city, date] = paused.interrupts() else { panic!("two questions") };
+    /// let still = thread.resume_by_id([(date.id, "in May")]).await.unwrap();
+    /// assert_eq!((still.status, still.interrupts()), (Status::Paused, std::slice::from_ref(city)));
+    /// assert_eq!(thread.resume("Oslo").await.unwrap().state.said, ["Oslo", "in May"]);
+    /// # });
+    /// ```
+    pub fn resume_by_id<A: Serialize>(&self, answers: impl IntoIterator<Item = (InterruptId, A)>) -> Turn<S> {
+        let answers = answers.into_iter().map(|(id, answer)| Ok((id, to_json(answer)?)));
+        let answers: Result<_, String> = answers.collect();
+        self.turn(Start::Resume(answers.map_or_else(Answers::Invalid, Answers::ById)))
+    }
+
+    /// A turn that answers by their defaults the questions whose time is over.
+    pub(super) fn expire(&self, now_ms: u64) -> Turn<S> {
+        self.turn(Start::Expire(now_ms))
     }
 
     /// Reads the events of the turn that runs now, from here on; `None` if none of this thread runs in this process. A
@@ -256,6 +315,7 @@ impl<S: State> Thread<S> {
             checkpoint: machine.head(),
             next: machine.pending(),
             finished,
+            interrupts: machine.interrupts(),
             replies: machine.frontier().replies.clone(),
             completed: machine.frontier().completed,
             step: machine.step(),
@@ -281,7 +341,7 @@ impl<S: State> Thread<S> {
         let Some(store) = self.runner.checkpoints() else {
             return Err(RunError::NoStore { thread: self.id.clone(), operation: "delete" });
         };
-        let _lease = self.runner.lease(&self.id, None)?;
+        let _lease = self.runner.take(&self.id, None).await?;
         self.guarded(async { store.delete(&self.id).await.map_err(|cause| self.store_error(cause)) }).await
     }
 }

@@ -14,7 +14,7 @@ use super::drive::Drain;
 use super::end::TurnEnd;
 use super::runner::Runner;
 use super::stream::{EventReader, EventStream};
-use crate::driver::{BoxFuture, Event, Mode, StreamOptions, TokenReader};
+use crate::driver::{BoxFuture, Durability, Event, Mode, StreamOptions, TokenReader};
 use crate::machine::Start;
 use crate::name::Name;
 use crate::run_error::TurnError;
@@ -63,6 +63,7 @@ pub struct Turn<S: State> {
     pub(super) cancel: Cancel,
     pub(super) drain: Drain,
     pub(super) deadline: Option<Duration>,
+    pub(super) durability: Durability,
     pub(super) readers: Vec<(StreamOptions, mpsc::Sender<Event<S>>)>,
     cancel_on: Option<BoxFuture>,
     drain_on: Option<BoxFuture>,
@@ -72,6 +73,7 @@ impl<S: State> Turn<S> {
     pub(crate) fn new(runner: Runner<S>, thread: Name, start: Start<S>) -> Self {
         Self {
             deadline: runner.turn_deadline(),
+            durability: runner.durability_mode(),
             runner,
             thread,
             start,
@@ -121,6 +123,12 @@ impl<S: State> Turn<S> {
     /// How long this turn may take, in place of the runner's [`deadline`](crate::Runner::deadline).
     pub fn deadline(mut self, after: Duration) -> Self {
         self.deadline = Some(after);
+        self
+    }
+
+    /// When this turn's checkpoints are stored, in place of the runner's [`durability`](crate::Runner::durability).
+    pub fn durability(mut self, durability: Durability) -> Self {
+        self.durability = durability;
         self
     }
 

@@ -2,6 +2,7 @@
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 use super::finite;
 
@@ -122,6 +123,14 @@ pub(crate) fn to_json<T: Serialize>(value: T) -> Result<serde_json::Value, Strin
     match finite::first_not_finite(&value) {
         Some(float) => Err(format!("it holds a float that is not finite ({float}), which JSON can't store")),
         None => serde_json::to_value(value).map_err(|e| e.to_string()),
+    }
+}
+
+/// The same as text, for what is stored again as it is.
+pub(crate) fn json_of<T: Serialize>(value: &T) -> Result<Box<RawValue>, String> {
+    match finite::first_not_finite(value) {
+        Some(float) => Err(format!("it holds a float that is not finite ({float}), which JSON can't store")),
+        None => serde_json::value::to_raw_value(value).map_err(|e| e.to_string()),
     }
 }
 

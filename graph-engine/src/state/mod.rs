@@ -11,8 +11,8 @@ mod log;
 mod write;
 
 pub use append::{Append, PersistAppend};
-pub(crate) use codec::to_json;
 pub use codec::{CodecError, Encoding, Persist};
+pub(crate) use codec::{json_of, to_json};
 pub use field::{Field, FieldSet, FieldSpec, Fields, Merge};
 pub use log::{Iter as LogIter, Log};
 pub use write::{Added, Reduced};

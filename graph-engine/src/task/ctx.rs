@@ -31,12 +31,15 @@ use crate::task_id::TaskId;
 /// ```
 #[derive(Clone)]
 pub struct Ctx {
-    turn: Arc<TurnContext>,
-    id: TaskId,
+    pub(super) turn: Arc<TurnContext>,
+    pub(super) id: TaskId,
     node: NodeIx,
     attempt: u32,
     origin: CheckpointId,
     remaining_steps: u64,
+    pub(super) first_step: bool,
+    /// Which of several concurrent parts of the node's work it is for.
+    pub(super) scope: Option<Name>,
     extra: Option<Arc<Extra>>,
     emitted: Option<Arc<AtomicU32>>,
     pulse: Option<Arc<Pulse>>,
@@ -51,10 +54,17 @@ impl Ctx {
             attempt: task.attempt,
             origin: task.origin,
             remaining_steps: task.remaining_steps,
+            first_step: task.first_step,
+            scope: None,
             extra: task.extra.clone(),
             emitted: task.emitted.clone(),
             pulse: task.pulse.clone(),
         }
+    }
+
+    /// The same context within a scope.
+    pub(super) fn within(&self, scope: Name) -> Self {
+        Self { scope: Some(scope), ..self.clone() }
     }
 
     /// The thread's id.
@@ -103,12 +113,17 @@ impl Ctx {
     /// checkpoint, and in no other task of any run.
     #[must_use]
     pub fn idempotency_key(&self) -> String {
-        let TurnContext { thread, turn, namespace, .. } = &*self.turn;
-        // Without a store a task lives only in its turn.
-        if self.origin == CheckpointId::default() {
-            return format!("{thread}/{namespace}{turn}/{}", self.id);
+        let TurnContext { thread, namespace, .. } = &*self.turn;
+        let scope = self.scope.as_deref().unwrap_or_default();
+        format!("{thread}/{namespace}{}/{}{scope}", self.origin_text(), self.id)
+    }
+
+    /// What the task descends from. Without a store a task lives only in its turn.
+    pub(super) fn origin_text(&self) -> String {
+        match self.origin == CheckpointId::default() {
+            true => self.turn.turn.to_string(),
+            false => self.origin.to_string(),
         }
-        format!("{thread}/{namespace}{}/{}", self.origin, self.id)
     }
 
     /// The feedback of the stay that led here. When several tasks stayed at once it is the first in task order.

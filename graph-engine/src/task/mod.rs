@@ -1,5 +1,6 @@
 //! One scheduled execution of a node: what it is given, how it is identified, what it hands back.
 
+mod ask;
 mod blocking;
 mod cancel;
 mod command;
@@ -7,6 +8,8 @@ mod ctx;
 mod extract;
 mod failed_task;
 mod info;
+mod interrupt;
+mod journal;
 mod named;
 mod outcome;
 mod payload;
@@ -15,6 +18,7 @@ mod resources;
 mod route;
 mod shared;
 
+pub use ask::Ask;
 pub use blocking::BlockingWork;
 pub(crate) use blocking::{Offload, on_tokio};
 pub(crate) use cancel::{Cancel, CancelOnDrop, Cause};
@@ -24,6 +28,9 @@ pub use ctx::Ctx;
 pub use extract::{FromTask, In, Res, Snap};
 pub use failed_task::FailedTask;
 pub use info::{NodeInfo, NodeKind};
+pub(crate) use interrupt::Answers;
+pub use interrupt::{BadAnswer, Interrupt, InterruptId};
+pub(crate) use journal::{Journal, Verdict};
 pub(crate) use named::NamedMoves;
 pub use named::{IntoNamedNext, NamedNext};
 pub use outcome::{IntoOutcome, Outcome};
@@ -32,7 +39,7 @@ pub(crate) use pulse::Pulse;
 pub use resources::Need;
 pub(crate) use resources::Resources;
 pub use route::{CanDirect, CanFinish, CanStay, END, Nowhere, Route, RouteSpec, START, TargetSpec};
-pub(crate) use shared::{Emitted, EmittedKind, Extra, Shared, Sink, TurnContext};
+pub(crate) use shared::{Emitted, EmittedKind, Extra, Keeper, Shared, Sink, TurnContext};
 
 use std::fmt;
 use std::sync::Arc;
@@ -66,6 +73,8 @@ pub struct Task<S> {
     /// The checkpoint that made the frontier; zero without a store.
     pub(crate) origin: CheckpointId,
     pub(crate) remaining_steps: u64,
+    /// The turn began with this super-step.
+    pub(crate) first_step: bool,
     /// How long the driver waits before this attempt, after a failure.
     pub(crate) wait: Duration,
     pub(crate) payload: Option<Payload>,

@@ -12,7 +12,9 @@ use serde_json::Value;
 use super::NodeIx;
 use super::blocking::{GivenUp, Offload};
 use super::cancel::Cancel;
+use super::journal::Journals;
 use super::resources::Resources;
+use crate::error::StoreError;
 use crate::name::Name;
 use crate::task_id::TaskId;
 
@@ -40,6 +42,23 @@ pub(crate) struct TurnContext {
     /// Where events go, when somebody reads them. Weak, because a snapshot that outlives the turn must not keep the
     /// readers' streams open.
     pub(crate) sink: Option<Weak<dyn Sink>>,
+    /// Whether what tasks ask and remember can be kept.
+    pub(crate) durable: bool,
+    /// What tasks asked, were answered and remembered.
+    pub(crate) journals: Journals,
+    /// Where results within tasks are kept, if that must be before they are used.
+    pub(crate) keeper: Option<Arc<dyn Keeper>>,
+}
+
+/// Keeps single results of tasks while their super-step is unfinished.
+pub(crate) trait Keeper: Send + Sync {
+    /// Resolves once the result is stored.
+    fn keep(
+        &self,
+        task: TaskId,
+        key: Name,
+        json: Vec<u8>,
+    ) -> Pin<Box<dyn Future<Output = Result<(), StoreError>> + Send + '_>>;
 }
 
 impl TurnContext {
@@ -65,6 +84,9 @@ impl TurnContext {
             offload: None,
             given_up: GivenUp::default(),
             sink: None,
+            durable: false,
+            journals: Journals::default(),
+            keeper: None,
         }
     }
 }

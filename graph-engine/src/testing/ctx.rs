@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::checkpoint_id::CheckpointId;
 use crate::name::Name;
-use crate::task::{Cancel, Ctx, Emitted, EmittedKind, Extra, NodeIx, Shared, Sink, Task, TurnContext};
+use crate::task::{Cancel, Ctx, Emitted, EmittedKind, Extra, Interrupt, NodeIx, Shared, Sink, Task, TurnContext};
 use crate::task_id::TaskId;
 use serde::Serialize;
 use serde_json::Value;
@@ -37,6 +37,7 @@ pub struct TestCtx {
     attempt: u32,
     remaining_steps: u64,
     feedback: Vec<Value>,
+    answers: Vec<Value>,
     cancel: Cancel,
     events: TestEvents,
 }
@@ -97,6 +98,21 @@ impl TestEvents {
 }
 
 impl Ctx {
+    /// The questions that nobody has answered, in the order in which they were asked.
+    ///
+    /// ```
+    /// use graph_engine::Ctx;
+    ///
+    /// let ctx = Ctx::test().answer("Oslo").build();
+    /// assert_eq!(ctx.interrupt::<String>("where?").unwrap(), "Oslo");
+    /// assert!(ctx.interrupt::<String>("when?").is_err());
+    /// assert_eq!(ctx.questions()[0].question, "when?");
+    /// ```
+    #[must_use]
+    pub fn questions(&self) -> Vec<Interrupt> {
+        self.open_questions()
+    }
+
     /// Begins a `Ctx` for a test: first attempt of node `test` in super-step 0.
     pub fn test() -> TestCtx {
         TestCtx {
@@ -105,20 +121,21 @@ impl Ctx {
             attempt: 1,
             remaining_steps: 99,
             feedback: Vec::new(),
+            answers: Vec::new(),
             cancel: Cancel::default(),
             events: TestEvents::default(),
         }
     }
 }
 
-/// Feedback as the engine carries it.
+/// What a test gives, as the engine carries it.
 ///
 /// # Panics
 /// If the value is not JSON.
-pub(super) fn feedback_json(value: impl Serialize) -> Value {
+pub(super) fn test_json(what: &str, value: impl Serialize) -> Value {
     match serde_json::to_value(value) {
         Ok(value) => value,
-        Err(error) => panic!("the feedback of a test is not JSON: {error}"),
+        Err(error) => panic!("the {what} of a test is not JSON: {error}"),
     }
 }
 
@@ -152,7 +169,16 @@ impl TestCtx {
     /// # Panics
     /// If the value is not JSON.
     pub fn feedback(mut self, value: impl Serialize) -> Self {
-        self.feedback.push(feedback_json(value));
+        self.feedback.push(test_json("feedback", value));
+        self
+    }
+
+    /// Adds the answer to the next question that is asked outside of every scope.
+    ///
+    /// # Panics
+    /// If the value is not JSON.
+    pub fn answer(mut self, answer: impl Serialize) -> Self {
+        self.answers.push(test_json("answer", answer));
         self
     }
 
@@ -174,6 +200,8 @@ impl TestCtx {
         let sink: Arc<dyn Sink> = self.events.0.clone();
         let mut turn = TurnContext::new("test".into(), "test".into(), Arc::new([self.node]));
         turn.cancel = self.cancel;
+        turn.durable = true;
+        turn.journals.preset(TaskId { step: self.step, rank: 0 }, self.answers);
         turn.sink = Some(Arc::downgrade(&sink));
         let extra = (!self.feedback.is_empty()).then(|| Arc::new(Extra { feedback: self.feedback, timeout: None }));
         let task = Task {
@@ -183,6 +211,7 @@ impl TestCtx {
             attempt: self.attempt,
             origin: CheckpointId::default(),
             remaining_steps: self.remaining_steps,
+            first_step: true,
             wait: Duration::ZERO,
             payload: None,
             extra,

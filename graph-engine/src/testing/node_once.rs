@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::ctx::feedback_json;
+use super::ctx::test_json;
 use crate::checkpoint_id::CheckpointId;
 use crate::error::NodeError;
 use crate::node::{IntoNode, NodeSpec};
@@ -46,6 +46,7 @@ pub struct NodeOnce<S: State> {
     payload: Option<Payload>,
     resources: Resources,
     feedback: Vec<Value>,
+    answers: Vec<Value>,
     attempt: u32,
 }
 
@@ -57,6 +58,7 @@ pub fn node_once<S: State, M>(node: impl IntoNode<S, M>) -> NodeOnce<S> {
         payload: None,
         resources: Resources::default(),
         feedback: Vec::new(),
+        answers: Vec::new(),
         attempt: 1,
     }
 }
@@ -90,7 +92,36 @@ impl<S: State> NodeOnce<S> {
     /// # Panics
     /// If the value is not JSON.
     pub fn feedback(mut self, value: impl Serialize) -> Self {
-        self.feedback.push(feedback_json(value));
+        self.feedback.push(test_json("feedback", value));
+        self
+    }
+
+    /// Adds the answer to the next question that the node asks outside of every scope. A question without an answer is
+    /// a failure of kind [`FaultKind::Interrupted`](crate::FaultKind::Interrupted).
+    ///
+    /// # Panics
+    /// If the value is not JSON.
+    ///
+    /// ```
+    /// use graph_engine::testing::node_once;
+    /// use graph_engine::{Ctx, NodeError, State};
+    ///
+    /// #[derive(State, Clone, Default)]
+    /// struct Trip {
+    ///     booked: bool,
+    /// }
+    ///
+    /// async fn book(ctx: Ctx) -> Result<TripUpdate, NodeError> {
+    ///     Ok(Trip::update().booked(ctx.interrupt::<bool>("Book?")?))
+    /// }
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+    /// let outcome = node_once::<Trip, _>(book).answer(true).run().await.unwrap();
+    /// assert_eq!(outcome.update.booked, Some(true));
+    /// # });
+    /// ```
+    pub fn answer(mut self, answer: impl Serialize) -> Self {
+        self.answers.push(test_json("answer", answer));
         self
     }
 
@@ -110,6 +141,8 @@ impl<S: State> NodeOnce<S> {
     {
         let mut turn = TurnContext::new("test".into(), "test".into(), Arc::new(["test".into()]));
         turn.resources = self.resources;
+        turn.durable = true;
+        turn.journals.preset(TaskId::default(), self.answers);
         let task = Task {
             shared: Arc::new(Shared { state: self.state.unwrap_or_default(), turn: Arc::new(turn) }),
             id: TaskId::default(),
@@ -117,6 +150,7 @@ impl<S: State> NodeOnce<S> {
             attempt: self.attempt,
             origin: CheckpointId::default(),
             remaining_steps: 99,
+            first_step: true,
             wait: Duration::ZERO,
             payload: self.payload,
             extra: (!self.feedback.is_empty()).then(|| Arc::new(Extra { feedback: self.feedback, timeout: None })),

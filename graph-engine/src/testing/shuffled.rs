@@ -116,6 +116,7 @@ impl Shuffled {
         let graph = runner.graph().clone();
         let mut context = TurnContext::new("shuffled".into(), "shuffled".into(), graph.inner().names.clone());
         context.resources = runner.resources().clone();
+        context.durable = true;
         let turn = Arc::new(context);
         let mut run = Run {
             bench: Bench::new(
@@ -194,7 +195,7 @@ impl<S: State> Run<'_, S> {
                     Act::Go(Answer::Start(Start::Proceed))
                 }
                 Stopped::Failed(error) => Act::End(Some(error)),
-                Stopped::Done | Stopped::Cancelled | Stopped::Drained => Act::End(None),
+                Stopped::Done | Stopped::Cancelled | Stopped::Drained | Stopped::Paused => Act::End(None),
             },
         }
     }

@@ -1,78 +1,19 @@
 //! Why a turn failed: with the thread, the super-step and the node, and what to do next.
 
+mod failure;
+mod turn_error;
+
+pub use failure::{TaskFailure, TaskRef};
+pub use turn_error::TurnError;
+
 use std::fmt;
-use std::ops::Deref;
-use std::sync::Arc;
 use std::time::Duration;
 
 use crate::checkpoint_id::CheckpointId;
-use crate::error::{BoxError, FaultKind, StoreError};
+use crate::error::{BoxError, StoreError};
 use crate::name::{Name, quoted};
-use crate::report::RunReport;
 use crate::state::CodecError;
-use crate::task_id::TaskId;
-
-/// A task in an error: the node's name and its place in the super-step.
-///
-/// ```
-/// use graph_engine::{TaskId, TaskRef};
-///
-/// let task = TaskRef { node: "quote".into(), id: TaskId { step: 2, rank: 1 } };
-/// assert_eq!(task.to_string(), "`quote` (task 2.1)");
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TaskRef {
-    /// The node.
-    pub node: Name,
-    /// The task.
-    pub id: TaskId,
-}
-
-impl fmt::Display for TaskRef {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` (task {})", self.node, self.id)
-    }
-}
-
-/// One task that failed for good.
-///
-/// ```
-/// use graph_engine::{Graph, NodeError, START, State};
-///
-/// #[derive(State, Clone, Default)]
-/// struct Trip {
-///     city: String,
-/// }
-///
-/// async fn explore() -> Result<(), NodeError> {
-///     Err(NodeError::fatal("no map"))
-/// }
-///
-/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
-/// let graph = Graph::<Trip>::builder("trip").node("explore", explore).edge(START, "explore").compile().unwrap();
-/// let error = graph.runner().thread("t").run(Trip::update()).await.unwrap_err();
-/// assert_eq!(error.failures()[0].to_string(), "`explore` (task 0.0) failed after 1 attempt: no map");
-/// # });
-/// ```
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct TaskFailure {
-    /// Which task.
-    pub task: TaskRef,
-    /// How often it was tried.
-    pub attempts: u32,
-    /// What kind of failure the last one was.
-    pub kind: FaultKind,
-    /// What the node said.
-    pub source: Arc<BoxError>,
-}
-
-impl fmt::Display for TaskFailure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let times = if self.attempts == 1 { "attempt" } else { "attempts" };
-        write!(f, "{} failed after {} {times}: {}", self.task, self.attempts, self.source)
-    }
-}
+use crate::task::{BadAnswer, InterruptId};
 
 fn listed<T: fmt::Display>(items: &[T], separator: &str) -> String {
     items.iter().map(ToString::to_string).collect::<Vec<_>>().join(separator)
@@ -246,14 +187,80 @@ pub enum RunError {
     },
     /// New input came while tasks are unfinished.
     #[error(
-        "thread `{thread}` has unfinished tasks: {}; `proceed` runs them, `abandon` drops them, then send the input again",
-        names(.pending)
+        "thread `{thread}` has unfinished tasks: {}; {}, `abandon` drops them, then send the input again",
+        names(.pending),
+        match &.open[..] {
+            [] => "`proceed` runs them".to_owned(),
+            open => format!("`resume` answers what they ask ({})", listed(open, ", ")),
+        }
     )]
     Unfinished {
         /// The thread.
         thread: Name,
         /// Their nodes.
         pending: Vec<Name>,
+        /// The questions that are open.
+        open: Vec<InterruptId>,
+    },
+    /// Everything that is unfinished waits for answers.
+    #[error(
+        "thread `{thread}` waits for answers to {}; `resume` answers them, `abandon` drops them",
+        listed(.open, ", ")
+    )]
+    Waiting {
+        /// The thread.
+        thread: Name,
+        /// The questions that are open.
+        open: Vec<InterruptId>,
+    },
+    /// There is no open question.
+    #[error(
+        "thread `{thread}` has no open question; `run` sends it new input, `proceed` goes on with what is unfinished"
+    )]
+    NothingToAnswer {
+        /// The thread.
+        thread: Name,
+    },
+    /// Several questions are open, and it isn't said which of them is answered. Nothing was changed.
+    #[error(
+        "thread `{thread}` has open questions {}; say which of them is answered, with `resume_by_id`",
+        listed(.open, ", ")
+    )]
+    WhichAnswer {
+        /// The thread.
+        thread: Name,
+        /// The questions that are open.
+        open: Vec<InterruptId>,
+    },
+    /// An answer is for a question that isn't open. None of the answers was taken.
+    #[error(
+        "thread `{thread}` has no open question {id}; open are {}; none of the answers was taken",
+        listed(.open, ", ")
+    )]
+    UnknownInterrupt {
+        /// The thread.
+        thread: Name,
+        /// The id that was given.
+        id: InterruptId,
+        /// The questions that are open.
+        open: Vec<InterruptId>,
+    },
+    /// An answer can't be written as JSON. Nothing was changed.
+    #[error("thread `{thread}`: the answer can't be written as JSON: {why}")]
+    AnswerNotJson {
+        /// The thread.
+        thread: Name,
+        /// What serde said.
+        why: String,
+    },
+    /// Answers are not of the type that their nodes ask for. Their questions are open again; what others were answered
+    /// has been used.
+    #[error("thread `{thread}`: {}; the question is open again, answer it with the right type", listed(.bad, ", and "))]
+    BadAnswer {
+        /// The thread.
+        thread: Name,
+        /// Each of them, in task order.
+        bad: Vec<BadAnswer>,
     },
     /// The thread was completed by a `finish`.
     #[error("thread `{thread}` is completed; begin a new thread")]
@@ -371,6 +378,12 @@ impl RunError {
             Self::StateLimit { .. } => "state_limit",
             Self::Deadline { .. } => "deadline",
             Self::Unfinished { .. } => "unfinished",
+            Self::Waiting { .. } => "waiting",
+            Self::NothingToAnswer { .. } => "nothing_to_answer",
+            Self::WhichAnswer { .. } => "which_answer",
+            Self::UnknownInterrupt { .. } => "unknown_interrupt",
+            Self::AnswerNotJson { .. } => "answer_not_json",
+            Self::BadAnswer { .. } => "bad_answer",
             Self::Completed { .. } => "completed",
             Self::Busy { .. } => "busy",
             Self::NothingToProceed { .. } => "nothing_to_proceed",
@@ -400,85 +413,5 @@ impl RunError {
             _ => return None,
         };
         Some(if stored { with_store } else { "the state of this turn is lost, because the runner has no store" })
-    }
-}
-
-/// A failed turn: the error, and what the turn did until then. Reads like a [`RunError`].
-///
-/// ```
-/// use graph_engine::{Graph, RunError, START, State};
-///
-/// #[derive(State, Clone, Default)]
-/// struct Trip {
-///     city: String,
-/// }
-///
-/// async fn again() {}
-///
-/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
-/// let graph = Graph::<Trip>::builder("trip")
-///     .node("again", again)
-///     .edge(START, "again")
-///     .route("again", |_: &Trip| graph_engine::Next::<graph_engine::Nowhere>::declared())
-///     .compile()
-///     .unwrap();
-/// let failed = graph.runner().thread("t").run(Trip::update()).await.unwrap_err();
-/// assert!(matches!(*failed, RunError::Router { .. }));
-/// assert_eq!(failed.report.tasks, 1);
-/// # });
-/// ```
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct TurnError {
-    /// Why.
-    pub error: Box<RunError>,
-    /// What the turn did.
-    pub report: Box<RunReport>,
-    /// Whether the runner has a store, and so whether the thread can go on.
-    pub stored: bool,
-}
-
-impl TurnError {
-    pub(crate) fn new(error: RunError, report: RunReport, stored: bool) -> Self {
-        Self { error: Box::new(error), report: Box::new(report), stored }
-    }
-
-    /// The failures of the step, if tasks failed.
-    #[must_use]
-    pub fn failures(&self) -> &[TaskFailure] {
-        match &*self.error {
-            RunError::Step { failures, .. } => failures,
-            _ => &[],
-        }
-    }
-}
-
-impl From<RunError> for TurnError {
-    fn from(error: RunError) -> Self {
-        Self::new(error, RunReport::default(), false)
-    }
-}
-
-impl Deref for TurnError {
-    type Target = RunError;
-
-    fn deref(&self) -> &RunError {
-        &self.error
-    }
-}
-
-impl fmt::Display for TurnError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.error.fmt(f)?;
-        match self.error.next(self.stored) {
-            Some(next) => write!(f, "; {next}"),
-            None => Ok(()),
-        }
-    }
-}
-
-impl std::error::Error for TurnError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.error.source()
     }
 }

@@ -1,0 +1,188 @@
+//! All that one turn writes to its store: checkpoints, at once or beside the work, and results of single tasks.
+
+use std::any::Any;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::runtime::Handle;
+use tokio::sync::{Mutex as Line, oneshot};
+
+use super::seams::Spawn;
+use crate::checkpoint_id::CheckpointId;
+use crate::error::StoreError;
+use crate::name::Name;
+use crate::panic::no_panic;
+use crate::store::{CheckpointStore, Commit, Place, SavedResult};
+use crate::task::Keeper;
+use crate::task_id::TaskId;
+
+/// A commit that was started, and what became of it.
+type Flight = (Box<Commit>, Result<(), StoreError>);
+
+pub(crate) struct Keep {
+    store: Arc<dyn CheckpointStore>,
+    place: Place,
+    /// Results of single tasks are worth saving.
+    saves: bool,
+    spawn: Option<Arc<dyn Spawn>>,
+    /// The thread is taken until everything that was started has ended.
+    lease: Option<Arc<dyn Any + Send + Sync>>,
+    queue: Mutex<Queue>,
+    /// At most one write of a turn is under way.
+    line: Line<Writes>,
+}
+
+/// Results that wait to be saved, so that those that come together are saved together.
+#[derive(Default)]
+struct Queue {
+    waiting: Vec<SavedResult>,
+    /// How many were queued, and how many of them are stored, or were refused.
+    queued: u64,
+    stored: u64,
+}
+
+#[derive(Default)]
+struct Writes {
+    head: Option<CheckpointId>,
+    flight: Option<oneshot::Receiver<Flight>>,
+}
+
+impl Keep {
+    pub(crate) fn new(
+        store: Arc<dyn CheckpointStore>,
+        place: Place,
+        saves: bool,
+        spawn: Option<Arc<dyn Spawn>>,
+        lease: Option<Arc<dyn Any + Send + Sync>>,
+    ) -> Self {
+        let saves = saves && store.outlives_process();
+        Self { store, place, saves, spawn, lease, queue: Mutex::default(), line: Line::default() }
+    }
+
+    /// Whether results of single tasks are worth saving.
+    pub(crate) fn saves(&self) -> bool {
+        self.saves
+    }
+
+    /// The checkpoint from which the turn goes on.
+    pub(crate) async fn set_head(&self, head: Option<CheckpointId>) {
+        self.line.lock().await.head = head;
+    }
+
+    /// Makes a checkpoint, after the one under way, which it gives back.
+    pub(crate) async fn commit(&self, commit: &Commit) -> Result<Option<Box<Commit>>, StoreError> {
+        let mut line = self.line.lock().await;
+        let landed = self.land(&mut line).await?;
+        self.store.commit(&self.place, commit).await?;
+        self.moved(&mut line, commit.id);
+        Ok(landed)
+    }
+
+    /// Results of tasks before this checkpoint are part of it, or count for nothing any more.
+    fn moved(&self, line: &mut Writes, head: CheckpointId) {
+        line.head = Some(head);
+        let mut queue = self.queue();
+        queue.waiting.clear();
+        queue.stored = queue.queued;
+    }
+
+    /// Begins to make a checkpoint beside the work, or makes it if nothing can run beside.
+    pub(crate) async fn commit_beside(&self, commit: Box<Commit>) -> Result<Option<Box<Commit>>, StoreError> {
+        let mut line = self.line.lock().await;
+        let landed = self.land(&mut line).await?;
+        if self.spawn.is_none() && Handle::try_current().is_err() {
+            self.store.commit(&self.place, &commit).await?;
+            self.moved(&mut line, commit.id);
+            return Ok(Some(commit));
+        }
+        let (done, flight) = oneshot::channel();
+        let (store, place, lease) = (self.store.clone(), self.place.clone(), self.lease.clone());
+        self.moved(&mut line, commit.id);
+        line.flight = Some(flight);
+        let work = async move {
+            // A store is the user's: its panic is an error of the turn, as it is when the store is awaited in place.
+            let stored = no_panic(store.commit(&place, &commit)).await;
+            let stored = stored.unwrap_or_else(|what| Err(StoreError::unavailable(format!("it panicked: {what}"))));
+            // Nobody may be left to hear of it.
+            let _ = done.send((commit, stored));
+            drop(lease);
+        };
+        match &self.spawn {
+            Some(spawn) => spawn.spawn(Box::pin(work)),
+            None => drop(tokio::spawn(work)),
+        }
+        Ok(landed)
+    }
+
+    /// What became of the checkpoint under way, if it is over; `None` while it isn't.
+    pub(crate) async fn landed(&self) -> Option<Result<Option<Box<Commit>>, StoreError>> {
+        let mut line = self.line.lock().await;
+        let Some(flight) = &mut line.flight else { return Some(Ok(None)) };
+        let over = match flight.try_recv() {
+            Ok((commit, stored)) => stored.map(|()| Some(commit)),
+            Err(oneshot::error::TryRecvError::Empty) => return None,
+            Err(oneshot::error::TryRecvError::Closed) => Err(lost()),
+        };
+        line.flight = None;
+        Some(over)
+    }
+
+    /// Waits for the checkpoint under way.
+    async fn land(&self, line: &mut Writes) -> Result<Option<Box<Commit>>, StoreError> {
+        let Some(flight) = &mut line.flight else { return Ok(None) };
+        let over = match flight.await {
+            Ok((commit, stored)) => stored.map(|()| Some(commit)),
+            Err(_) => Err(lost()),
+        };
+        line.flight = None;
+        over
+    }
+
+    fn queue(&self) -> std::sync::MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Saves results of tasks of the unfinished super-step; those that wait at the same time go together.
+    pub(crate) async fn save(&self, results: impl IntoIterator<Item = SavedResult>) -> Result<(), StoreError> {
+        let mine = {
+            let mut queue = self.queue();
+            let before = queue.waiting.len();
+            queue.waiting.extend(results);
+            queue.queued += (queue.waiting.len() - before) as u64;
+            queue.queued
+        };
+        let mut line = self.line.lock().await;
+        if self.queue().stored >= mine {
+            return Ok(());
+        }
+        self.land(&mut line).await?;
+        // They stay in the queue until they are stored: whoever is dropped here leaves them to the next one.
+        let batch = self.queue().waiting.clone();
+        let saved = match line.head {
+            Some(head) => self.store.save(&self.place, head, &batch).await,
+            None => Err(StoreError::conflict(&*self.place.thread, "nothing of the thread is stored yet")),
+        };
+        if saved.is_ok() {
+            let mut queue = self.queue();
+            queue.waiting.drain(..batch.len());
+            queue.stored += batch.len() as u64;
+        }
+        saved
+    }
+}
+
+impl Keeper for Keep {
+    fn keep(
+        &self,
+        task: TaskId,
+        key: Name,
+        json: Vec<u8>,
+    ) -> Pin<Box<dyn Future<Output = Result<(), StoreError>> + Send + '_>> {
+        Box::pin(async move { self.save([SavedResult { task, key, bytes: json }]).await })
+    }
+}
+
+fn lost() -> StoreError {
+    StoreError::unavailable("the task that stored the checkpoint was dropped")
+}
