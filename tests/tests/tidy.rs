@@ -66,6 +66,7 @@ const SQLITE: &[(&str, u32)] = &[
     ("keys", 0),
     ("options", 1),
     ("schema", 2),
+    ("longterm", 3),
     ("read", 3),
     ("write", 4),
     ("queue", 5),
