@@ -74,7 +74,7 @@ impl fmt::Display for Slot<'_> {
         match self {
             Self::Position => f.write_str("the position"),
             Self::Field { name, .. } => write!(f, "field `{name}`"),
-            Self::Saved { task, key } if key.is_empty() => write!(f, "the result of task {task}"),
+            Self::Saved { task, key: "" } => write!(f, "the result of task {task}"),
             Self::Saved { task, key } => write!(f, "the result `{key}` of task {task}"),
             Self::Copy => f.write_str("the note about a copy"),
         }
