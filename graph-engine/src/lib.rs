@@ -134,10 +134,11 @@ pub use node::{
     blocking,
 };
 pub use reply::Reply;
-pub use report::{RunReport, WaitingJoin};
+pub use report::{Breakpoint, RunReport, WaitingJoin};
 pub use run::{
-    EventReader, EventStream, Expired, FinishedTask, Runner, Status, Thread, ThreadState, Turn, TurnControl, TurnEnd,
-    View, ViewEnd, WhenBusy,
+    At, BreakAt, Deviation, Edit, Edits, EventReader, EventStream, Expired, FieldChange, FinishedTask, Replay,
+    ReplayedStep, Runner, StateDiff, StateHash, Status, Thread, ThreadState, TransferError, Turn, TurnControl, TurnEnd,
+    View, ViewEnd, WhenBusy, WrittenBy,
 };
 pub use run_error::{RunError, TaskFailure, TaskRef, TurnError};
 pub use spec::{
@@ -147,7 +148,7 @@ pub use spec::{
 pub use state::dynamic::{DynStaged, DynState, DynUpdate, FieldError, JsonType, Schema, SchemaError, SchemaField};
 pub use state::{
     Added, Append, CodecError, Encoding, Field, FieldSet, FieldSpec, Fields, Log, LogIter, Merge, Persist,
-    PersistAppend, ReduceError, Reduced, State,
+    PersistAppend, ReduceError, Reduced, State, StoredFields,
 };
 pub use store::{
     CacheKey, CheckpointInfo, CheckpointKind, CheckpointStore, Commit, FieldRow, Filter, Keep, MemoryCache,

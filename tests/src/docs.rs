@@ -30,6 +30,11 @@ pub struct WatchingGuide;
 #[derive(Debug)]
 pub struct StoresGuide;
 
+/// The guide to time travel.
+#[doc = include_str!("../../docs/guide/time.md")]
+#[derive(Debug)]
+pub struct TimeGuide;
+
 /// The guide to diagrams.
 #[doc = include_str!("../../docs/guide/diagrams.md")]
 #[derive(Debug)]

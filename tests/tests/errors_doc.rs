@@ -34,6 +34,8 @@ mod stages;
 mod tasks;
 #[path = "errors_doc/threads.rs"]
 mod threads;
+#[path = "errors_doc/time.rs"]
+mod time;
 #[path = "errors_doc/trip.rs"]
 mod trip;
 #[path = "errors_doc/turns.rs"]
@@ -58,6 +60,8 @@ async fn sections() -> Vec<Section> {
         tasks::section().await,
         tasks::routers().await,
         threads::section().await,
+        time::section().await,
+        time::transfers().await,
         codec::state().await,
         codec::stores().await,
         longterm::section().await,

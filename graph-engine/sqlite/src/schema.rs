@@ -57,7 +57,7 @@ const MIGRATIONS: &[&str] = &["
     CREATE INDEX checkpoints_by_id ON checkpoints (substr(id, 1, 8));
     CREATE TABLE segments (
         key INTEGER PRIMARY KEY,
-        delta INTEGER NOT NULL,
+        encoding INTEGER NOT NULL,
         first INTEGER NOT NULL,
         items INTEGER NOT NULL,
         bytes BLOB NOT NULL

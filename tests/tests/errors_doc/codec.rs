@@ -73,8 +73,8 @@ pub(crate) async fn state() -> Section {
             ),
             codec(
                 unknown,
-                "A saved result of a task writes a field that was renamed or removed since. Bring the field back until \
-                 unfinished threads are through, or delete them.",
+                "A result that was kept (of a node with a cache, for example) writes a field that was renamed or removed \
+                 since. A checkpoint's own saved results are read without that field, and the report says so.",
             ),
             payload().await,
             Entry::plain(

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use graph_engine::{CheckpointId, Encoding, Segment};
+use graph_engine::{CheckpointId, Encoding, Segment, StoreError};
 use rusqlite::{Connection, Row, params};
 
 use super::checkpoint::{Found, bytes};
@@ -48,15 +48,19 @@ pub(crate) struct Whose<'a> {
 }
 
 /// A segment without its bytes.
-fn outline(row: &Row<'_>) -> rusqlite::Result<(Encoding, Range<u64>)> {
-    let delta: bool = row.get(1)?;
+fn outline(row: &Row<'_>, name: &str, whose: &Whose<'_>) -> Result<(Encoding, Range<u64>), Failed> {
+    let code: u8 = row.get(1)?;
     let first = row.get::<_, i64>(2)? as u64;
     let items = first..first.wrapping_add(row.get::<_, i64>(3)? as u64);
-    Ok((if delta { Encoding::Delta } else { Encoding::Base }, items))
+    let Some(encoding) = Encoding::from_code(code) else {
+        let why = format!("checkpoint {}: field `{name}` has the encoding {code}, which is none", whose.id);
+        return Err(StoreError::corrupt(whose.thread, why).into());
+    };
+    Ok((encoding, items))
 }
 
 fn segment(row: &Row<'_>, name: &str, whose: &Whose<'_>) -> Result<Segment, Failed> {
-    let (encoding, items) = outline(row)?;
+    let (encoding, items) = outline(row, name, whose)?;
     let bytes = bytes(row, 4, whose.thread, Some(whose.id), || format!("field `{name}`"))?;
     Ok(Segment::new(name.to_owned(), encoding, items, bytes))
 }
@@ -74,7 +78,7 @@ pub(super) fn visible(
     // Newest first; turned round below.
     let mut fields: BTreeMap<String, (bool, Vec<Segment>)> = BTreeMap::new();
     let mut query = connection.prepare_cached(
-        "SELECT key, delta, first, items, bytes FROM segments WHERE key BETWEEN ?1 AND ?2 ORDER BY key DESC",
+        "SELECT key, encoding, first, items, bytes FROM segments WHERE key BETWEEN ?1 AND ?2 ORDER BY key DESC",
     )?;
     for (branch, upto) in lineage(connection, at)? {
         for (series, name) in series(connection, branch, only)? {
@@ -85,11 +89,11 @@ pub(super) fn visible(
             let range = keys::up_to(series, upto);
             let mut rows = query.query(params![range.start(), range.end()])?;
             while let Some(row) = rows.next()? {
-                let (encoding, items) = outline(row)?;
+                let (encoding, items) = outline(row, &name, &whose)?;
                 if wanted(&items) {
                     found.push(segment(row, &name, &whose)?);
                 }
-                if encoding == Encoding::Base {
+                if encoding.is_whole() {
                     *complete = true;
                     break;
                 }
@@ -104,7 +108,7 @@ pub(crate) fn own(connection: &Connection, at: &Found, thread: &str) -> Result<V
     let whose = Whose { thread, id: at.id };
     let mut found = Vec::new();
     let mut query = connection.prepare_cached(
-        "SELECT key, delta, first, items, bytes FROM segments WHERE key BETWEEN ?1 AND ?2 ORDER BY key",
+        "SELECT key, encoding, first, items, bytes FROM segments WHERE key BETWEEN ?1 AND ?2 ORDER BY key",
     )?;
     for (series, name) in series(connection, at.branch, None)? {
         let range = keys::up_to(series, at.number());

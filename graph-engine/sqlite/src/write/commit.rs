@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use graph_engine::{CheckpointId, CheckpointKind, Commit, Encoding, Place, StoreError};
+use graph_engine::{CheckpointId, CheckpointKind, Commit, Place, StoreError};
 use graph_engine_rows::encode;
 use rusqlite::{OptionalExtension, params};
 
@@ -189,7 +189,7 @@ impl Writer {
     fn segments(&self, head: &mut Head, number: i64, span: i64, commit: &Commit) -> Result<(), Failed> {
         let mut insert = self
             .connection
-            .prepare_cached("INSERT INTO segments (key, delta, first, items, bytes) VALUES (?1, ?2, ?3, ?4, ?5)")?;
+            .prepare_cached("INSERT INTO segments (key, encoding, first, items, bytes) VALUES (?1, ?2, ?3, ?4, ?5)")?;
         for (at, field) in commit.fields.iter().enumerate() {
             let series = match head.series.get(&*field.name) {
                 Some(series) => *series,
@@ -206,7 +206,7 @@ impl Writer {
             };
             insert.execute(params![
                 keys::key(series, number - later)?,
-                field.encoding == Encoding::Delta,
+                field.encoding.code(),
                 field.items.start as i64,
                 field.items.end.wrapping_sub(field.items.start) as i64,
                 encode(self.format, commit.field_bytes(field)),

@@ -86,8 +86,8 @@ impl Writer {
                 let (range, first) = (keys::all(series), keys::key(twin, 0)?);
                 self.connection
                     .prepare_cached(
-                        "INSERT INTO segments (key, delta, first, items, bytes)
-                         SELECT key - ?1 + ?3, delta, first, items, bytes FROM segments WHERE key BETWEEN ?1 AND ?2",
+                        "INSERT INTO segments (key, encoding, first, items, bytes)
+                         SELECT key - ?1 + ?3, encoding, first, items, bytes FROM segments WHERE key BETWEEN ?1 AND ?2",
                     )?
                     .execute(params![range.start(), range.end(), first])?;
             }

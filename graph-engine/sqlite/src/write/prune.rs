@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use graph_engine::{Keep, Place};
+use graph_engine::{Encoding, Keep, Place};
 use rusqlite::params;
 
 use super::Writer;
@@ -199,25 +199,27 @@ impl Writer {
     /// is found.
     fn sweep_series(&self, series: i64, looks: &BTreeSet<i64>) -> Result<Option<i64>, Failed> {
         let (first, last) = keys::all(series).into_inner();
+        // What is no encoding is kept, and refused by whoever reads it.
+        let is_whole = |code: u8| Encoding::from_code(code).is_some_and(Encoding::is_whole);
         let segments: Vec<(i64, bool)> = self
             .connection
-            .prepare_cached("SELECT key, delta FROM segments WHERE key BETWEEN ?1 AND ?2 ORDER BY key")?
-            .query_map(params![first, last], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .prepare_cached("SELECT key, encoding FROM segments WHERE key BETWEEN ?1 AND ?2 ORDER BY key")?
+            .query_map(params![first, last], |row| Ok((row.get(0)?, is_whole(row.get(1)?))))?
             .collect::<rusqlite::Result<_>>()?;
         let mut drop = self.connection.prepare_cached("DELETE FROM segments WHERE key = ?1")?;
         // From the end, so that the next base is always known.
         let mut next_base = None;
-        for (key, delta) in segments.iter().rev() {
+        for (key, whole) in segments.iter().rev() {
             let number = keys::number(*key);
             let look = looks.range(number..).next();
             if look.is_none_or(|look| next_base.is_some_and(|base| base <= *look)) {
                 drop.execute([key])?;
             }
-            if !delta {
+            if *whole {
                 next_base = Some(number);
             }
         }
-        let base = segments.iter().find(|(_, delta)| !delta).map(|(key, _)| keys::number(*key));
+        let base = segments.iter().find(|(_, whole)| *whole).map(|(key, _)| keys::number(*key));
         Ok(looks.first().copied().filter(|look| base.is_none_or(|base| base > *look)))
     }
 }

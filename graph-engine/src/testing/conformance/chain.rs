@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::Store;
 use super::make::{chain, commit, fork, ids, is_conflict, meaning, steps};
-use crate::{CheckpointId, Encoding, Filter, Place, Segment};
+use crate::{CheckpointId, Encoding, Filter, Keep, Place, Segment};
 
 /// A checkpoint has for each field its last base and the deltas after it, in order.
 pub async fn a_base_replaces_and_deltas_are_added_in_order(store: &Store) {
@@ -20,6 +20,41 @@ pub async fn a_base_replaces_and_deltas_are_added_in_order(store: &Store) {
         let log: Vec<_> = segments.iter().filter(|segment| segment.name == "log").collect();
         assert_eq!(log.len(), step % 4 + 1, "nothing before the base");
     }
+}
+
+/// Every encoding comes back as it was; a base, and a field that is gone, end what is read of the field.
+pub async fn every_encoding_comes_back_and_ends_what_came_before_if_it_is_whole(store: &Store) {
+    let place = Place::thread("t");
+    let mut parent = None;
+    let mut expected: Vec<(Encoding, Vec<u8>)> = Vec::new();
+    let order = [
+        (Encoding::Base, "[1]"),
+        (Encoding::Delta, "[2]"),
+        (Encoding::Writes, "[{\"items\":[3]}]"),
+        (Encoding::Writes, "[]"),
+        (Encoding::Removed, "null"),
+        (Encoding::Base, "[4]"),
+        (Encoding::Writes, "[{\"items\":[5]}]"),
+        (Encoding::Delta, "[6]"),
+    ];
+    for (step, (encoding, json)) in (0..).zip(order) {
+        let next = commit(parent, "turn", step, &[("log", encoding, 0..0, json)]);
+        store.commit(&place, &next).await.unwrap();
+        parent = Some(next.id);
+        if encoding.is_whole() {
+            expected.clear();
+        }
+        expected.push((encoding, json.as_bytes().to_vec()));
+        let fields = store.load(&place, None).await.unwrap().unwrap().fields;
+        let found: Vec<_> = fields.into_iter().map(|segment| (segment.encoding, segment.bytes)).collect();
+        assert_eq!(found, expected, "step {step}");
+        let row = store.row(&place, next.id).await.unwrap().unwrap();
+        assert_eq!(row.fields[0].encoding, encoding, "step {step}");
+    }
+    store.prune(&place, Keep::Last(1)).await.unwrap();
+    let fields = store.load(&place, None).await.unwrap().unwrap().fields;
+    let found: Vec<_> = fields.into_iter().map(|segment| (segment.encoding, segment.bytes)).collect();
+    assert_eq!(found, expected, "after pruning");
 }
 
 /// A fork begins a branch of its own and leaves the old one as it was.
@@ -117,4 +152,40 @@ pub async fn a_repeated_fork_moves_nothing(store: &Store) {
     let other = fork(Some(made[1]), "fork", 2, &[("log", Encoding::Delta, 2..3, "[78]")]);
     assert!(is_conflict(store.commit(&place, &other).await));
     assert_eq!(ids(&**store, &place, Filter::default()).await.len(), 6);
+}
+
+/// A commit may have several segments of one field, as a row has that took over what its pruned parents wrote.
+pub async fn a_field_may_have_several_segments_in_one_commit(store: &Store) {
+    let place = Place::thread("t");
+    let first = commit(
+        None,
+        "turn",
+        0,
+        &[
+            ("log", Encoding::Base, 0..2, "[0,1]"),
+            ("count", Encoding::Base, 0..0, "5"),
+            ("log", Encoding::Delta, 2..3, "[2]"),
+            ("log", Encoding::Delta, 3..4, "[3]"),
+        ],
+    );
+    store.commit(&place, &first).await.unwrap();
+    store.commit(&place, &first).await.unwrap();
+    let on = commit(Some(first.id), "turn", 1, &[("log", Encoding::Delta, 4..5, "[4]")]);
+    store.commit(&place, &on).await.unwrap();
+    let branch = fork(Some(first.id), "fork", 1, &[("log", Encoding::Delta, 4..5, "[9]")]);
+    store.commit(&place, &branch).await.unwrap();
+    assert!(meaning(&**store, &place, Some(first.id)).await.unwrap().ends_with("count=[5] log=[0,1,2,3]"));
+    assert!(meaning(&**store, &place, Some(on.id)).await.unwrap().ends_with("count=[5] log=[0,1,2,3,4]"));
+    assert!(meaning(&**store, &place, None).await.unwrap().ends_with("count=[5] log=[0,1,2,3,9]"));
+    let items: Vec<_> =
+        store.field(&place, None, "log", 0..3).await.unwrap().iter().map(|segment| segment.items.clone()).collect();
+    assert_eq!(items, [0..2, 2..3]);
+    let row = store.row(&place, first.id).await.unwrap().unwrap();
+    let log: Vec<_> = row.fields.iter().filter(|field| field.name == "log").map(|field| field.items.clone()).collect();
+    assert_eq!((row.fields.len(), log), (4, vec![0..2, 2..3, 3..4]));
+    store.copy("t", "u").await.unwrap();
+    store.prune(&place, Keep::Last(1)).await.unwrap();
+    for place in [place, Place::thread("u")] {
+        assert!(meaning(&**store, &place, None).await.unwrap().ends_with("count=[5] log=[0,1,2,3,9]"));
+    }
 }

@@ -80,6 +80,7 @@ pub(super) async fn meaning(store: &dyn CheckpointStore, place: &Place, at: Opti
                 (Encoding::Base, _) => folded = Some(items),
                 (Encoding::Delta, Some(all)) => all.extend(items),
                 (Encoding::Delta, None) => panic!("a delta of `{name}` without a base"),
+                (other, _) => panic!("`{name}` is no {other:?}"),
             }
         }
         text.push_str(&format!(" {name}={}", serde_json::Value::from(folded.unwrap_or_default())));

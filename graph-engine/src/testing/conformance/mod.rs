@@ -129,6 +129,8 @@ macro_rules! checkpoint_store_conformance {
     ($make:expr $(,)?) => {
         $crate::__conformance_tests! { ($make)
             chain: a_base_replaces_and_deltas_are_added_in_order
+            chain: every_encoding_comes_back_and_ends_what_came_before_if_it_is_whole
+            chain: a_field_may_have_several_segments_in_one_commit
             chain: a_fork_may_follow_the_head_or_nothing
             chain: a_fork_moves_the_head_and_keeps_the_old_branch
             chain: a_range_gives_the_segments_that_touch_it
