@@ -74,6 +74,22 @@ const SQLITE: &[(&str, u32)] = &[
     ("store", 6),
 ];
 
+/// The same for the store in PostgreSQL.
+const POSTGRES: &[(&str, u32)] = &[
+    ("fault", 0),
+    ("options", 0),
+    ("sql", 0),
+    ("value", 0),
+    ("error", 1),
+    ("pool", 1),
+    ("read", 1),
+    ("remove", 1),
+    ("commit", 2),
+    ("migrate", 2),
+    ("store", 3),
+    ("longterm", 4),
+];
+
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the tests are a member").to_owned()
 }
@@ -105,6 +121,7 @@ const LIBRARIES: &[&str] = &[
     "graph-engine/src",
     "graph-engine/macros/src",
     "graph-engine/rows/src",
+    "graph-engine/postgres/src",
     "graph-engine/sealed/src",
     "graph-engine/sqlite/src",
     "graph-nodes/src",
@@ -186,6 +203,11 @@ fn modules_of_the_node_library_know_lower_floors_only() {
 #[test]
 fn modules_of_the_sqlite_store_know_lower_floors_only() {
     check_floors("graph-engine/sqlite/src", SQLITE);
+}
+
+#[test]
+fn modules_of_the_store_in_postgresql_know_lower_floors_only() {
+    check_floors("graph-engine/postgres/src", POSTGRES);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Storing a checkpoint: one statement in the normal case, a transaction for forks and for everything that needs a reason.
 
 use deadpool_postgres::{GenericClient, Object, Transaction};
-use graph_engine::{CheckpointId, Commit, Encoding, Place, SavedResult};
+use graph_engine::{CheckpointId, Commit, Place, SavedResult};
 use graph_engine_rows::{Format, decode, encode};
 use tokio_postgres::IsolationLevel;
 use tokio_postgres::types::ToSql;
@@ -32,7 +32,7 @@ struct Bound<'a> {
     tags: Vec<Vec<u8>>,
     position: Vec<u8>,
     names: Vec<&'a [u8]>,
-    bases: Vec<bool>,
+    encodings: Vec<i16>,
     los: Vec<i64>,
     his: Vec<i64>,
     data: Vec<Vec<u8>>,
@@ -163,7 +163,7 @@ impl<'a> Bound<'a> {
             tags: tags_to_rows(&commit.tags),
             position: encode(format, commit.position()),
             names: fields.iter().map(|field| field.name.as_bytes()).collect(),
-            bases: fields.iter().map(|field| field.encoding == Encoding::Base).collect(),
+            encodings: fields.iter().map(|field| field.encoding.code().into()).collect(),
             los: fields.iter().map(|field| bits(field.items.start)).collect(),
             his: fields.iter().map(|field| bits(field.items.end)).collect(),
             data: fields.iter().map(|field| encode(format, commit.field_bytes(field))).collect(),
@@ -188,7 +188,7 @@ impl<'a> Bound<'a> {
             &self.tags,
             &self.position,
             &self.names,
-            &self.bases,
+            &self.encodings,
             &self.los,
             &self.his,
             &self.data,
@@ -211,9 +211,8 @@ impl<'a> Bound<'a> {
             return Ok(false);
         }
         for (stored, new) in own.iter().zip(&self.commit.fields) {
-            let base = new.encoding == Encoding::Base;
             if stored.name != new.name.as_bytes()
-                || stored.base != base
+                || stored.encoding != i16::from(new.encoding.code())
                 || !same(&stored.data, self.commit.field_bytes(new))?
             {
                 return Ok(false);

@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub(crate) async fn migrate(connections: &Connections, schema: &str) -> Result<(), PostgresError> {
     let slow = Connections { pool: connections.pool.clone(), acquire: connections.acquire, answer: PATIENCE };
     let found = call!(&slow, Repeat::Harmless, |connection| bring_up(connection, schema));
-    match found.map_err(|fault: Fault| fault.told(""))? {
+    match found.map_err(|fault: Fault| fault.told("(all)"))? {
         found if found > KNOWN => Err(PostgresError::Newer { schema: schema.to_owned(), found, known: KNOWN }),
         _ => Ok(()),
     }

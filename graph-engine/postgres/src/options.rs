@@ -4,6 +4,9 @@ use std::time::Duration;
 
 use graph_engine_rows::Format;
 
+/// How much longer than the server's own limit a call waits for an answer.
+pub(crate) const GRACE: Duration = Duration::from_secs(1);
+
 /// What an acknowledged commit promises, as PostgreSQL's `synchronous_commit`. None of them can tear a checkpoint: what
 /// is lost are whole commits, the newest ones, and the thread goes on from the one before.
 ///
@@ -123,5 +126,26 @@ impl PostgresOptions {
     pub fn statement_timeout(mut self, time: Duration) -> Self {
         self.statement_timeout = time;
         self
+    }
+
+    /// What connections are started with, as the text of PostgreSQL's start-up parameter `options`. For pools of your
+    /// own; a store that connects itself uses it. Beside the limits and the promise it says that plans are made once and
+    /// by indexes: a plan that was made while a table was empty would otherwise be kept when it is large.
+    ///
+    /// ```
+    /// use graph_engine_postgres::PostgresOptions;
+    ///
+    /// assert!(PostgresOptions::default().settings().starts_with("-c statement_timeout=10000 -c"));
+    /// ```
+    #[must_use]
+    pub fn settings(&self) -> String {
+        format!(
+            "-c statement_timeout={} -c idle_in_transaction_session_timeout={} -c synchronous_commit={} \
+             -c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_bitmapscan=off \
+             -c enable_sort=off -c jit=off",
+            self.statement_timeout.as_millis().max(1),
+            (self.statement_timeout + GRACE).as_millis(),
+            self.synchronous_commit.as_str(),
+        )
     }
 }

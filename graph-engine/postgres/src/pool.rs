@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use deadpool_postgres::{Object, Pool, PoolError};
+use tokio::time::Instant;
 use tokio::time::error::Elapsed;
 
 use crate::fault::Fault;
@@ -30,6 +31,7 @@ pub(crate) struct Connections {
 pub(crate) struct Call<'a> {
     connections: &'a Connections,
     repeat: Repeat,
+    began: Instant,
     contended: u32,
     lost: bool,
 }
@@ -57,7 +59,7 @@ pub(crate) use call;
 
 impl Connections {
     pub(crate) fn begin(&self, repeat: Repeat) -> Call<'_> {
-        Call { connections: self, repeat, contended: 0, lost: false }
+        Call { connections: self, repeat, began: Instant::now(), contended: 0, lost: false }
     }
 }
 
@@ -77,8 +79,11 @@ impl Call<'_> {
             drop(Object::take(connection));
             // What broke this connection broke others too, mostly.
             self.connections.pool.retain(|other, _| !other.is_closed());
+        } else {
+            drop(connection);
         }
-        if fault.is_contention() && self.contended < CONTENTION_REPEATS {
+        let in_time = self.began.elapsed() < self.connections.answer;
+        if fault.is_contention() && self.contended < CONTENTION_REPEATS && in_time {
             // Not all at the same time again; no more than a moment.
             tokio::time::sleep(Duration::from_millis(1 << self.contended)).await;
             self.contended += 1;

@@ -29,7 +29,7 @@ pub(crate) struct StateRows {
 pub(crate) struct SegmentRow {
     pub(crate) seq: i64,
     pub(crate) name: Vec<u8>,
-    pub(crate) base: bool,
+    pub(crate) encoding: i16,
     items: Range<u64>,
     pub(crate) data: Vec<u8>,
 }
@@ -66,8 +66,8 @@ pub(crate) async fn state(
         let (lo, hi) = (number(row.try_get("step")?), number(row.try_get("time_ms")?));
         let (name, data) = (row.try_get("name")?, row.try_get("data")?);
         if row.try_get::<_, i32>("part")? == 1 {
-            let (seq, base) = (row.try_get("seq")?, row.try_get("base")?);
-            found.segments.push(SegmentRow { seq, name, base, items: lo..hi, data });
+            let (seq, encoding) = (row.try_get("seq")?, row.try_get("encoding")?);
+            found.segments.push(SegmentRow { seq, name, encoding, items: lo..hi, data });
         } else {
             let rank = u32::try_from(hi).map_err(|_| Fault::Corrupt(format!("a saved result has rank {hi}")))?;
             found.saved.push(SavedRow { task: TaskId { step: lo, rank }, key: name, data });
@@ -101,7 +101,7 @@ impl StateRows {
     fn segment(&self, row: &SegmentRow) -> Result<Segment, Fault> {
         let name = text(&row.name).ok_or_else(|| self.broken("the name of a field", "not text"))?;
         let bytes = decode(&row.data).map_err(|why| self.broken(&format!("field `{name}`"), why))?;
-        Ok(Segment::new(name, encoding(row.base), row.items.clone(), bytes))
+        Ok(Segment::new(name, encoding(row.encoding)?, row.items.clone(), bytes))
     }
 
     /// As the engine loads it.
@@ -142,8 +142,9 @@ impl StateRows {
     }
 }
 
-fn encoding(base: bool) -> Encoding {
-    if base { Encoding::Base } else { Encoding::Delta }
+fn encoding(code: i16) -> Result<Encoding, Fault> {
+    let known = u8::try_from(code).ok().and_then(Encoding::from_code);
+    known.ok_or_else(|| Fault::Corrupt(format!("a segment has the encoding {code}, which is none")))
 }
 
 /// The segments of one field that touch a range.
@@ -166,7 +167,7 @@ pub(crate) async fn field(
         let items = number(row.try_get("step")?)..number(row.try_get("time_ms")?);
         let broken = |why: RowError| Fault::Corrupt(format!("field `{field}`, items {items:?}: {why}"));
         let bytes = decode(row.try_get("data")?).map_err(broken)?;
-        Ok(Segment::new(field.to_owned(), encoding(row.try_get("base")?), items, bytes))
+        Ok(Segment::new(field.to_owned(), encoding(row.try_get("encoding")?)?, items, bytes))
     };
     rows.into_iter().map(segment).collect()
 }
@@ -227,9 +228,9 @@ pub(crate) async fn threads(connection: &Object, sql: &Sql, filter: &ThreadFilte
         }
         Some(time) => {
             // Times beyond 2^63 are stored as negative numbers.
-            let beyond = (bits(time) < 0).then(|| bits(time));
-            let statement = connection.prepare_cached(&sql.threads_due).await?;
-            connection.query(&statement, &[&first, &end, &after, &limit, &bound(time), &beyond]).await?
+            let statement = if bits(time) < 0 { &sql.threads_due_beyond } else { &sql.threads_due };
+            let statement = connection.prepare_cached(statement).await?;
+            connection.query(&statement, &[&first, &end, &after, &limit, &bits(time)]).await?
         }
     };
     let thread = |row: &Row| {

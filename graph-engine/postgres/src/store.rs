@@ -15,7 +15,7 @@ use tokio_postgres::{Config, NoTls};
 
 use crate::error::PostgresError;
 use crate::migrate::migrate;
-use crate::options::PostgresOptions;
+use crate::options::{GRACE, PostgresOptions};
 use crate::pool::{Connections, Repeat, call};
 use crate::sql::Sql;
 use crate::value::id_bytes;
@@ -26,9 +26,6 @@ const CONNECT: Duration = Duration::from_secs(5);
 
 /// How long sent data may stay unconfirmed, and a silent connection unasked.
 const SILENCE: Duration = Duration::from_secs(15);
-
-/// How much longer than the server's own limit a call waits for an answer.
-const GRACE: Duration = Duration::from_secs(1);
 
 /// Checkpoints in PostgreSQL. Cloning it gives another handle to the same pool.
 ///
@@ -85,7 +82,24 @@ impl PostgresStore {
     }
 
     /// A store over a pool that is there already: with TLS, or shared with other parts of the program. What the options
-    /// say of the pool's size and of `synchronous_commit` is the pool's business then; their time limits hold.
+    /// say of the pool's size and of `synchronous_commit` is the pool's business then; their time limits hold. Give the
+    /// pool's connections [`PostgresOptions::settings`].
+    ///
+    /// ```no_run
+    /// use graph_engine_postgres::deadpool_postgres::{Manager, Pool, Runtime};
+    /// use graph_engine_postgres::{PostgresOptions, PostgresStore, tokio_postgres};
+    ///
+    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// let options = PostgresOptions::default();
+    /// let mut config: tokio_postgres::Config = "postgres://agent:secret@db.example/agents?sslmode=require".parse()?;
+    /// config.options(options.settings());
+    /// // A connector for TLS, such as that of the crate `tokio-postgres-rustls`, stands here.
+    /// let connector = tokio_postgres::NoTls;
+    /// let pool = Pool::builder(Manager::new(config, connector)).runtime(Runtime::Tokio1).build()?;
+    /// let store = PostgresStore::from_pool(pool, options).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// As [`connect_with`](Self::connect_with).
@@ -105,14 +119,8 @@ impl PostgresStore {
 pub(crate) fn pool_of(url: &str, options: &PostgresOptions) -> Result<Pool, PostgresError> {
     // What the parser says may quote a part of the password.
     let mut config: Config = url.parse().map_err(|_| PostgresError::Url)?;
-    // Before those of the URL, so that they count where both say something.
-    let settings = format!(
-        "-c statement_timeout={} -c idle_in_transaction_session_timeout={} -c synchronous_commit={} {}",
-        options.statement_timeout.as_millis().max(1),
-        (options.statement_timeout + GRACE).as_millis(),
-        options.synchronous_commit.as_str(),
-        config.get_options().unwrap_or_default(),
-    );
+    // Before those of the URL, so that these count where both say something.
+    let settings = format!("{} {}", options.settings(), config.get_options().unwrap_or_default());
     config.options(settings.trim_end());
     if config.get_application_name().is_none() {
         config.application_name("graph-engine");
@@ -217,7 +225,7 @@ impl CheckpointStore for PostgresStore {
     async fn threads(&self, filter: &ThreadFilter) -> Result<Vec<ThreadInfo>, StoreError> {
         let Inner { connections, sql, .. } = &*self.0;
         let done = call!(connections, Repeat::Harmless, |connection| read::threads(connection, sql, filter));
-        done.map_err(|fault| fault.told(""))
+        done.map_err(|fault| fault.told("(all)"))
     }
 
     async fn clear(&self, place: &Place) -> Result<bool, StoreError> {

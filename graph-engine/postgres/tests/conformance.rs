@@ -2,15 +2,15 @@
 
 mod common;
 
-use common::{Schema, server};
-use graph_engine_postgres::{Format, PostgresOptions};
+use common::{Schema, patient, server};
+use graph_engine_postgres::Format;
 
 mod as_json {
     use super::*;
 
     graph_engine::checkpoint_store_conformance!({
         let Some(url) = server() else { return };
-        Schema::new(&url).store(PostgresOptions::default().pool_size(8)).await
+        Schema::new(&url).store(patient().pool_size(8)).await
     });
 }
 
@@ -19,6 +19,6 @@ mod as_message_pack {
 
     graph_engine::checkpoint_store_conformance!({
         let Some(url) = server() else { return };
-        Schema::new(&url).store(PostgresOptions::default().pool_size(8).format(Format::MessagePack)).await
+        Schema::new(&url).store(patient().pool_size(8).format(Format::MessagePack)).await
     });
 }

@@ -2,9 +2,8 @@
 
 mod common;
 
-use common::{Schema, chain, link, server};
+use common::{Schema, chain, link, patient, server};
 use graph_engine::{CheckpointStore, Place, SavedResult, StoreError, TaskId};
-use graph_engine_postgres::PostgresOptions;
 
 /// The next inserts of checkpoints fail with this code, as often as `times` says.
 async fn fail(schema: &Schema, code: &str, times: u32) {
@@ -26,7 +25,7 @@ async fn fail(schema: &Schema, code: &str, times: u32) {
 async fn each_state_of_sql_has_its_kind_of_error() {
     let Some(url) = server() else { return };
     let schema = Schema::new(&url);
-    let store = schema.store(PostgresOptions::default().pool_size(2)).await;
+    let store = schema.store(patient().pool_size(2)).await;
     let place = Place::thread("t");
     let head = chain(&store, &place, 3).await[2];
     let next = link(&place, Some(head), "turn", 3);
@@ -64,7 +63,7 @@ async fn each_state_of_sql_has_its_kind_of_error() {
 async fn what_was_undone_because_of_others_is_repeated_and_a_lost_connection_once() {
     let Some(url) = server() else { return };
     let schema = Schema::new(&url);
-    let store = schema.store(PostgresOptions::default()).await;
+    let store = schema.store(patient()).await;
     let place = Place::thread("t");
     let mut head = chain(&store, &place, 1).await[0];
     for (step, (code, times, works)) in (1..).zip([
@@ -89,7 +88,7 @@ async fn a_connection_that_the_server_ended_is_replaced() {
     let schema = Schema::new(&url);
     // What begins on such a connection and can't be repeated finds another one first.
     let url = format!("{url}?application_name={}", schema.name.replace(' ', "_"));
-    let options = || PostgresOptions::default().pool_size(4).schema(&schema.name);
+    let options = || patient().pool_size(4).schema(&schema.name);
     let store = graph_engine_postgres::PostgresStore::connect_with(&url, options()).await.unwrap();
     let end = format!(
         "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = '{}'",
@@ -112,7 +111,7 @@ async fn a_connection_that_the_server_ended_is_replaced() {
 async fn damaged_rows_are_errors_that_name_thread_checkpoint_and_field_and_older_ones_are_readable() {
     let Some(url) = server() else { return };
     let schema = Schema::new(&url);
-    let store = schema.store(PostgresOptions::default()).await;
+    let store = schema.store(patient()).await;
     let cases = [
         ("segments SET data = '\\x' WHERE seq = 3 AND base", "field `count`: the row is empty"),
         ("segments SET data = '\\x2031' WHERE seq = 3 AND NOT base", "field `log`: the row has version 2"),

@@ -3,18 +3,17 @@
 
 mod common;
 
-use common::{Schema, chain, link, server};
-use graph_engine::{CheckpointStore, Commit, Encoding, FieldRow, Filter, Place};
-use graph_engine_postgres::{PostgresOptions, PostgresStore};
+use common::{Schema, chain, link, patient, server};
+use graph_engine::{CheckpointStore, Commit, Encoding, FieldRow, Filter, Place, ThreadFilter};
+use graph_engine_postgres::PostgresStore;
 
 /// Rows of tables and entries of indexes that the server read in this schema until now. Sessions report them at their
 /// end, so all stores have to be gone.
 async fn rows_read(schema: &Schema) -> i64 {
     let name = schema.name.replace(' ', "_");
     let sessions = format!("SELECT count(*) FROM pg_stat_activity WHERE application_name = '{name}'");
-    while schema.number(&sessions).await > 0 {
-        tokio::task::yield_now().await;
-    }
+    let watch = schema.client().await;
+    while watch.query_one(&sessions, &[]).await.unwrap().get::<_, i64>(0) > 0 {}
     let read = format!(
         "SELECT (SELECT sum(seq_tup_read) FROM pg_stat_user_tables WHERE schemaname = '{0}')::bigint
               + (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE schemaname = '{0}')::bigint",
@@ -25,7 +24,7 @@ async fn rows_read(schema: &Schema) -> i64 {
 
 async fn store(schema: &Schema) -> PostgresStore {
     let url = format!("{}?application_name={}", schema.url, schema.name.replace(' ', "_"));
-    let options = PostgresOptions::default().pool_size(1).schema(&schema.name);
+    let options = patient().pool_size(1).schema(&schema.name);
     PostgresStore::connect_with(&url, options).await.unwrap()
 }
 
@@ -123,4 +122,41 @@ async fn a_thread_that_was_forked_200_times_is_loaded_through_few_branches() {
     let load = cost(&schema, async |store| assert!(store.load(&place, None).await.unwrap().is_some())).await;
     // 202 items and a counter, each by its index, and the way there.
     assert!(load < 600, "{load} rows");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_of_threads_costs_the_page_and_not_all_threads() {
+    let Some(url) = server() else { return };
+    let schema = Schema::new(&url);
+    let filled = store(&schema).await;
+    chain(&filled, &Place::thread("first"), 1).await;
+    drop(filled);
+    // Copies of the one thread; every hundredth has a question that expires.
+    for sql in [
+        "WITH new AS (
+             INSERT INTO {schema}.places (seq, due_ms, branch, branches, head, thread, namespace)
+             SELECT p.seq, CASE WHEN n % 100 = 0 THEN n END, 0, 0, p.head, convert_to('t' || n, 'UTF8'), ''
+             FROM {schema}.places p, generate_series(10001, 15000) n RETURNING 1
+         ) SELECT count(*) FROM new",
+        "WITH new AS (
+             INSERT INTO {schema}.checkpoints
+             SELECT p.id, c.seq, c.step, c.time_ms, c.due_ms, c.branch, c.id, c.parent, c.kind, c.turn, c.tags, c.position
+             FROM {schema}.places p, {schema}.checkpoints c WHERE p.thread <> 'first' RETURNING 1
+         ) SELECT count(*) FROM new",
+    ] {
+        assert_eq!(schema.number(sql).await, 5_000);
+    }
+    for (filter, first, count) in [
+        (ThreadFilter::default().limit(5), "first", 5),
+        (ThreadFilter::default().after("t12345").limit(5), "t12346", 5),
+        (ThreadFilter::default().prefix("t1300").limit(50), "t13000", 10),
+        (ThreadFilter::default().due_by(10_500), "t10100", 5),
+    ] {
+        let cost = cost(&schema, async |store| {
+            let found = store.threads(&filter).await.unwrap();
+            assert_eq!((&*found[0].thread, found.len()), (first, count), "{filter:?}");
+        })
+        .await;
+        assert!(cost < 60, "{filter:?} reads {cost} rows");
+    }
 }

@@ -4,7 +4,7 @@ mod common;
 
 use std::time::Duration;
 
-use common::{Schema, chain, client, server};
+use common::{Schema, chain, client, patient, server};
 use graph_engine::{CheckpointStore, Place};
 use graph_engine_postgres::deadpool_postgres::{Manager, Pool, Runtime};
 use graph_engine_postgres::{PostgresError, PostgresOptions, PostgresStore, SynchronousCommit};
@@ -15,7 +15,7 @@ async fn of_many_programs_that_start_at_once_one_makes_the_tables() {
     let Some(url) = server() else { return };
     for _ in 0..5 {
         let schema = Schema::new(&url);
-        let options = || PostgresOptions::default().pool_size(1).schema(&schema.name);
+        let options = || patient().pool_size(1).schema(&schema.name);
         let opened = (0..16).map(|_| PostgresStore::connect_with(&url, options()));
         let stores: Vec<_> = futures_util::future::join_all(opened).await;
         for (n, store) in stores.into_iter().enumerate() {
@@ -30,9 +30,9 @@ async fn of_many_programs_that_start_at_once_one_makes_the_tables() {
 async fn tables_of_a_newer_version_are_refused_and_left_alone() {
     let Some(url) = server() else { return };
     let schema = Schema::new(&url);
-    chain(&schema.store(PostgresOptions::default()).await, &Place::thread("t"), 1).await;
+    chain(&schema.store(patient()).await, &Place::thread("t"), 1).await;
     schema.number("INSERT INTO {schema}.migrations (version) VALUES (7) RETURNING 0::bigint").await;
-    let options = PostgresOptions::default().schema(&schema.name);
+    let options = patient().schema(&schema.name);
     let error = PostgresStore::connect_with(&url, options).await.unwrap_err();
     assert!(matches!(&error, PostgresError::Newer { found: 7, known: 1, .. }), "{error:?}");
     let expected = format!(
@@ -48,7 +48,7 @@ async fn tables_of_a_newer_version_are_refused_and_left_alone() {
 async fn a_store_needs_no_right_to_make_tables_that_are_there() {
     let Some(url) = server() else { return };
     let schema = Schema::new(&url);
-    schema.store(PostgresOptions::default()).await;
+    schema.store(patient()).await;
     let role = format!("reader_{}", std::process::id());
     let admin = client(&url).await;
     let grant = format!(
@@ -60,7 +60,7 @@ async fn a_store_needs_no_right_to_make_tables_that_are_there() {
     let mut config: Config = url.parse().unwrap();
     config.user(&role).password("reader");
     let pool = Pool::builder(Manager::new(config, NoTls)).max_size(2).runtime(Runtime::Tokio1).build().unwrap();
-    let store = PostgresStore::from_pool(pool, PostgresOptions::default().schema(&schema.name)).await.unwrap();
+    let store = PostgresStore::from_pool(pool, patient().schema(&schema.name)).await.unwrap();
     let place = Place::thread("t");
     let ids = chain(&store, &place, 3).await;
     assert_eq!(store.load(&place, None).await.unwrap().unwrap().info.id, ids[2]);
@@ -71,11 +71,11 @@ async fn a_store_needs_no_right_to_make_tables_that_are_there() {
 async fn a_schema_may_have_any_name_and_an_impossible_one_is_refused() {
     let Some(url) = server() else { return };
     for name in ["", "pg_mine", "a\0b", &"x".repeat(64)] {
-        let refused = PostgresStore::connect_with(&url, PostgresOptions::default().schema(name)).await;
+        let refused = PostgresStore::connect_with(&url, patient().schema(name)).await;
         assert!(matches!(refused, Err(PostgresError::SchemaName { .. })), "{name:?}");
     }
     let name = format!("it's \"mine\"; {{schema}} ü {}", std::process::id());
-    let store = PostgresStore::connect_with(&url, PostgresOptions::default().schema(&name)).await.unwrap();
+    let store = PostgresStore::connect_with(&url, patient().schema(&name)).await.unwrap();
     chain(&store, &Place::thread("t"), 2).await;
     let quoted = format!("\"{}\"", name.replace('"', "\"\""));
     let client = client(&url).await;
@@ -88,9 +88,7 @@ async fn a_schema_may_have_any_name_and_an_impossible_one_is_refused() {
 async fn connections_are_set_up_as_the_options_say() {
     let Some(url) = server() else { return };
     let schema = Schema::new(&url);
-    let options = PostgresOptions::default()
-        .synchronous_commit(SynchronousCommit::Off)
-        .statement_timeout(Duration::from_millis(4_321));
+    let options = patient().synchronous_commit(SynchronousCommit::Off).statement_timeout(Duration::from_millis(4_321));
     // What the URL says of the same setting counts.
     let url = format!("{url}?options=-c%20idle_in_transaction_session_timeout%3D7777");
     let store = PostgresStore::connect_with(&url, options.schema(&schema.name)).await.unwrap();
@@ -129,7 +127,7 @@ async fn no_error_and_no_debug_output_shows_the_password_or_the_url() {
         canary.to_owned(),
     ];
     for url in wrong {
-        let options = PostgresOptions::default().acquire_timeout(Duration::from_secs(2));
+        let options = patient().acquire_timeout(Duration::from_secs(2));
         let error = PostgresStore::connect_with(&url, options).await.unwrap_err();
         let told = format!("{error} {error:?} {:?}", std::error::Error::source(&error).map(ToString::to_string));
         // The name of a database that isn't there is the server's word, and no secret.
@@ -137,7 +135,7 @@ async fn no_error_and_no_debug_output_shows_the_password_or_the_url() {
         let told = told.replace(&format!("database \\\"postgres-{canary}\\\""), "database");
         assert!(!told.contains(canary) && !told.contains(password), "{told}");
     }
-    let store = Schema::new(&url).store(PostgresOptions::default()).await;
+    let store = Schema::new(&url).store(patient()).await;
     let told = format!("{store:?} {store:#?} {:?}", PostgresOptions::default());
     assert!(!told.contains(password) && !told.contains("127.0.0.1"), "{told}");
 }

@@ -2,16 +2,15 @@
 
 mod common;
 
-use common::{Schema, link, server};
+use common::{Schema, link, patient, server};
 use graph_engine::{CheckpointStore, Filter, Place, StoreError};
-use graph_engine_postgres::PostgresOptions;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_two_stores_that_race_for_1_000_steps_exactly_one_wins_each() {
     let Some(url) = server() else { return };
     let schema = Schema::new(&url);
     // Two pools, as two processes have.
-    let options = PostgresOptions::default().pool_size(1);
+    let options = patient().pool_size(1);
     let stores = [schema.store(options.clone()).await, schema.store(options).await];
     let place = Place::thread("t");
     let (mut head, mut won) = (None, [0_usize; 2]);
@@ -45,7 +44,7 @@ async fn of_two_stores_that_race_for_1_000_steps_exactly_one_wins_each() {
 async fn of_many_stores_that_begin_a_thread_at_once_one_wins() {
     let Some(url) = server() else { return };
     let schema = Schema::new(&url);
-    let store = schema.store(PostgresOptions::default()).await;
+    let store = schema.store(patient()).await;
     for round in 0..20 {
         let place = Place::thread(format!("t{round}"));
         let turns: Vec<String> = (0..8).map(|n| n.to_string()).collect();

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use common::{Server, server};
+use common::{Server, patient, server};
 use graph_engine::{CheckpointKind, Filter, Graph, RunError, Runner, START, Snap, State, StoreError, Thread};
-use graph_engine_postgres::{PostgresOptions, PostgresStore};
+use graph_engine_postgres::PostgresStore;
 
 #[derive(State, Clone, Debug, Default, PartialEq)]
 struct Work {
@@ -76,7 +76,7 @@ async fn a_server_that_crashes_20_times_under_load_loses_nothing_and_holds_up_no
         return;
     }
     let server = Arc::new(tokio::task::spawn_blocking(Server::start).await.unwrap());
-    let options = PostgresOptions::default().pool_size(4).statement_timeout(Duration::from_secs(5));
+    let options = patient().pool_size(4).statement_timeout(Duration::from_secs(5));
     let store = PostgresStore::connect_with(&server.url, options).await.unwrap();
     let runner = runner(store);
     let stop = Arc::new(AtomicBool::new(false));

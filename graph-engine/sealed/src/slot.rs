@@ -49,21 +49,19 @@ impl<'a> Slot<'a> {
         match self {
             Self::Position => bound.push(0),
             Self::Field { name, encoding, items } => {
-                bound.push(match encoding {
-                    Encoding::Base => 1,
-                    Encoding::Delta => 2,
-                });
+                bound.push(1);
+                bound.push(encoding.code());
                 text(&mut bound, name);
                 bound.extend_from_slice(&items.0.to_le_bytes());
                 bound.extend_from_slice(&items.1.to_le_bytes());
             }
             Self::Saved { task, key } => {
-                bound.push(3);
+                bound.push(2);
                 text(&mut bound, key);
                 bound.extend_from_slice(&task.step.to_le_bytes());
                 bound.extend_from_slice(&task.rank.to_le_bytes());
             }
-            Self::Copy => bound.push(4),
+            Self::Copy => bound.push(3),
         }
         bound
     }

@@ -17,8 +17,8 @@ WITH old AS MATERIALIZED (
     INSERT INTO {schema}.branches (place, branch, froms, uptos)
     SELECT target, branch, froms, uptos FROM pair JOIN {schema}.branches ON place = source
 ), segment AS (
-    INSERT INTO {schema}.segments (place, seq, lo, hi, field, branch, ord, base, data)
-    SELECT target, seq, lo, hi, field, branch, ord, base, data FROM pair JOIN {schema}.segments ON place = source
+    INSERT INTO {schema}.segments (place, seq, lo, hi, field, branch, ord, encoding, data)
+    SELECT target, seq, lo, hi, field, branch, ord, encoding, data FROM pair JOIN {schema}.segments ON place = source
 ), save AS (
     INSERT INTO {schema}.saved (place, after, step, rank, key, data)
     SELECT target, after, step, rank, key, data FROM pair JOIN {schema}.saved ON place = source ORDER BY saved.id

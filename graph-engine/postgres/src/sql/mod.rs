@@ -19,6 +19,7 @@ pub(crate) struct Sql {
     pub(crate) list: String,
     pub(crate) threads: String,
     pub(crate) threads_due: String,
+    pub(crate) threads_due_beyond: String,
     pub(crate) namespaces: String,
     pub(crate) prune: String,
     pub(crate) lock: String,
@@ -49,7 +50,12 @@ impl Sql {
                 .replace("{select}", select.trim());
             within(schema, &sql)
         };
-        let threads = |due: &str| within(schema, &include_str!("threads.sql").replace("{due}", due));
+        // By the index over the beginnings of ids, or by the one over what is due: sorted, these are few.
+        let threads = |pick: &str, order: &str| {
+            within(schema, &include_str!("threads.sql").replace("{pick}", pick).replace("{order}", order))
+        };
+        let in_order = "AND substring(p.thread FROM 1 FOR 64)
+            BETWEEN substring($1 FROM 1 FOR 64) AND substring($2 FROM 1 FOR 64)";
         Self {
             commit_first: commit(include_str!("head_first.sql")),
             commit_next: commit(include_str!("head_next.sql")),
@@ -64,16 +70,17 @@ impl Sql {
             ),
             copy_branch: state(
                 include_str!("fields_all.sql"),
-                "INSERT INTO {schema}.segments (place, seq, lo, hi, field, branch, ord, base, data)
-                 SELECT place, seq, lo, hi, field, $5::integer, ord, base, data FROM parts",
+                "INSERT INTO {schema}.segments (place, seq, lo, hi, field, branch, ord, encoding, data)
+                 SELECT place, seq, lo, hi, field, $5::integer, ord, encoding, data FROM parts",
             ),
             save: within(schema, include_str!("save.sql")),
             state: state(include_str!("fields_all.sql"), include_str!("select_state.sql")),
             field: state(include_str!("fields_one.sql"), include_str!("select_field.sql")),
             seq_of: within(schema, include_str!("seq_of.sql")),
             list: within(schema, include_str!("list.sql")),
-            threads: threads(""),
-            threads_due: threads("AND (p.due_ms BETWEEN 0 AND $5::bigint OR p.due_ms <= $6::bigint)"),
+            threads: threads(in_order, "substring(p.thread FROM 1 FOR 64), "),
+            threads_due: threads("AND p.due_ms BETWEEN 0 AND $5::bigint", ""),
+            threads_due_beyond: threads("AND (p.due_ms >= 0 OR p.due_ms <= $5::bigint)", ""),
             namespaces: within(
                 schema,
                 "SELECT namespace FROM {schema}.places WHERE sha256(thread) = sha256($1::bytea) AND thread = $1

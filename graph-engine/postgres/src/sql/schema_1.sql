@@ -57,7 +57,8 @@ CREATE TABLE {schema}.segments (
     field integer NOT NULL,
     branch integer NOT NULL,
     ord integer NOT NULL,
-    base boolean NOT NULL,
+    -- 0 a base, 1 a delta, 2 writes, 3 a field that is gone; 0 and 3 replace what came before.
+    encoding smallint NOT NULL,
     data bytea NOT NULL,
     PRIMARY KEY (place, field, branch, seq, ord)
 );

@@ -18,7 +18,7 @@ WITH RECURSIVE at AS MATERIALIZED (
         SELECT b.seq, b.ord FROM line CROSS JOIN LATERAL (
             SELECT s.seq, s.ord FROM {schema}.segments s
             WHERE s.place = (SELECT place FROM at) AND s.field = fields.field AND s.branch = line.branch
-                AND s.seq <= line.upto AND s.base
+                AND s.seq <= line.upto AND s.encoding IN (0, 3)
             ORDER BY s.seq DESC, s.ord DESC LIMIT 1
         ) b
         ORDER BY b.seq DESC, b.ord DESC LIMIT 1
@@ -33,6 +33,8 @@ WITH RECURSIVE at AS MATERIALIZED (
                 CASE WHEN (SELECT whole FROM at) THEN coalesce(bases.seq, 0) ELSE (SELECT seq FROM at) END,
                 coalesce(bases.ord, 0)
             )
+        -- Keeps the planner from reading all segments of the place and joining afterwards.
+        OFFSET 0
     ) s
 )
 {select}

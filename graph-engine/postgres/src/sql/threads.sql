@@ -1,8 +1,6 @@
 SELECT p.thread, p.due_ms, c.id, c.parent, c.step, c.time_ms, c.kind, c.turn, c.tags
 FROM {schema}.places p JOIN {schema}.checkpoints c ON c.place = p.id AND c.seq = p.seq
 WHERE p.namespace = '' AND p.thread >= $1::bytea AND p.thread < $2::bytea
-    AND substring(p.thread FROM 1 FOR 64) >= substring($1 FROM 1 FOR 64)
-    AND substring(p.thread FROM 1 FOR 64) <= substring($2 FROM 1 FOR 64)
     AND ($3::bytea IS NULL OR p.thread > $3)
-    {due}
-ORDER BY substring(p.thread FROM 1 FOR 64), p.thread LIMIT $4::bigint
+    {pick}
+ORDER BY {order}p.thread LIMIT $4::bigint

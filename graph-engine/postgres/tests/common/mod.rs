@@ -1,9 +1,16 @@
 //! A schema of its own for each test, on the server that the environment names.
-#![allow(dead_code, unreachable_pub, clippy::allow_attributes, reason = "each test program uses a part of this")]
+#![allow(
+    dead_code,
+    unreachable_pub,
+    clippy::allow_attributes,
+    clippy::print_stderr,
+    reason = "each test program uses a part of this"
+)]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use graph_engine::{CheckpointId, CheckpointStore, Commit, Encoding, FieldRow, Place};
 use graph_engine_postgres::{PostgresOptions, PostgresStore};
@@ -20,6 +27,12 @@ pub fn server() -> Option<String> {
         eprintln!("{why}");
     }
     url
+}
+
+/// Options for a machine of any speed.
+pub fn patient() -> PostgresOptions {
+    let long = Duration::from_secs(120);
+    PostgresOptions::default().acquire_timeout(long).statement_timeout(long)
 }
 
 /// A schema that nobody else uses.
