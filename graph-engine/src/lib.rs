@@ -12,6 +12,7 @@
 //! | connect nodes | [`Graph::builder`]: edges, routers, joins, clusters |
 //! | try again, limit the time | [`NodeExt`]: `.retry(..)`, `.timeout(..)` |
 //! | run it, and remember | [`Graph::runner`], [`Runner::thread`], a [`CheckpointStore`] |
+//! | remember across threads | a [`longterm::LongTermStore`] as a resource |
 //! | watch it | [`Turn::stream`], [`Event`] |
 //! | draw it | [`Topology::dot`], [`Topology::mermaid`], [`Topology::json`], [`Dot::svg`] |
 //! | draw where turns went | [`ExecutedPath`], [`Dot::executed`], [`Mermaid::executed`] |
@@ -94,6 +95,7 @@ mod edge_kind;
 mod error;
 mod executed;
 mod graph;
+pub mod longterm;
 mod machine;
 mod name;
 mod node;

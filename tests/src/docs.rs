@@ -59,3 +59,8 @@ pub struct BatchingGuide;
 #[doc = include_str!("../../docs/guide/messages.md")]
 #[derive(Debug)]
 pub struct MessagesGuide;
+
+/// The guide to long-term stores.
+#[doc = include_str!("../../docs/guide/longterm.md")]
+#[derive(Debug)]
+pub struct LongTermGuide;

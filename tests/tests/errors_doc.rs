@@ -14,6 +14,8 @@ mod flows;
 mod gates;
 #[path = "errors_doc/lints.rs"]
 mod lints;
+#[path = "errors_doc/longterm.rs"]
+mod longterm;
 #[path = "errors_doc/lookups.rs"]
 mod lookups;
 #[path = "errors_doc/macros.rs"]
@@ -62,6 +64,7 @@ async fn sections() -> Vec<Section> {
         time::transfers().await,
         codec::state().await,
         codec::stores().await,
+        longterm::section().await,
         specs::fields(),
         specs::section(),
         messages::section(),

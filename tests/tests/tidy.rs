@@ -31,6 +31,7 @@ const ENGINE: &[(&str, u32)] = &[
     ("reply", 3),
     ("report", 3),
     ("compile_error", 4),
+    ("longterm", 4),
     ("run_error", 4),
     ("spec", 4),
     ("store", 4),
@@ -65,6 +66,7 @@ const SQLITE: &[(&str, u32)] = &[
     ("keys", 0),
     ("options", 1),
     ("schema", 2),
+    ("longterm", 3),
     ("read", 3),
     ("write", 4),
     ("queue", 5),
@@ -85,6 +87,7 @@ const POSTGRES: &[(&str, u32)] = &[
     ("commit", 2),
     ("migrate", 2),
     ("store", 3),
+    ("longterm", 4),
 ];
 
 fn root() -> PathBuf {
@@ -119,6 +122,7 @@ const LIBRARIES: &[&str] = &[
     "graph-engine/macros/src",
     "graph-engine/rows/src",
     "graph-engine/postgres/src",
+    "graph-engine/sealed/src",
     "graph-engine/sqlite/src",
     "graph-nodes/src",
     "graph-nodes/macros/src",

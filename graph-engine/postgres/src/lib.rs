@@ -5,6 +5,7 @@
 //! | threads that several programs work on, on any machine | [`PostgresStore::connect`] |
 //! | another schema, smaller rows, other limits, less waiting for the disk | [`PostgresOptions`] |
 //! | TLS, or a pool that is there already | [`PostgresStore::from_pool`] |
+//! | what agents remember across threads | [`PostgresLongTerm`] |
 //!
 //! # What it costs
 //! A commit is one statement and one round trip, whatever it changed; the statement is a transaction of its own. A fork
@@ -27,6 +28,7 @@
 mod commit;
 mod error;
 mod fault;
+mod longterm;
 mod migrate;
 mod options;
 mod pool;
@@ -38,6 +40,7 @@ mod value;
 
 pub use deadpool_postgres;
 pub use graph_engine_rows::Format;
+pub use longterm::PostgresLongTerm;
 pub use tokio_postgres;
 
 pub use error::PostgresError;

@@ -77,26 +77,7 @@ impl PostgresStore {
     /// [`PostgresError::Url`] and [`PostgresError::SchemaName`] for what can't be right, [`PostgresError::Newer`] if a
     /// newer version of this crate made the tables, and what the server says.
     pub async fn connect_with(url: &str, options: PostgresOptions) -> Result<Self, PostgresError> {
-        // What the parser says may quote a part of the password.
-        let mut config: Config = url.parse().map_err(|_| PostgresError::Url)?;
-        // Before those of the URL, so that these count where both say something.
-        let settings = format!("{} {}", options.settings(), config.get_options().unwrap_or_default());
-        config.options(settings.trim_end());
-        if config.get_application_name().is_none() {
-            config.application_name("graph-engine");
-        }
-        if config.get_connect_timeout().is_none() {
-            config.connect_timeout(CONNECT);
-        }
-        if config.get_tcp_user_timeout().is_none() {
-            config.tcp_user_timeout(SILENCE);
-        }
-        config.keepalives_idle(SILENCE);
-        let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
-        let manager = Manager::from_config(config, NoTls, recycling);
-        let pool = Pool::builder(manager).max_size(options.pool_size.max(1)).runtime(Runtime::Tokio1).build();
-        // Only a pool with timeouts of its own and without a runtime can't be built.
-        let pool = pool.map_err(|_| StoreError::unavailable("the pool can't be built"))?;
+        let pool = pool_of(url, &options)?;
         Self::from_pool(pool, options).await
     }
 
@@ -132,6 +113,30 @@ impl PostgresStore {
         migrate(&connections, &schema).await?;
         Ok(Self(Arc::new(Inner { connections, sql: Sql::new(&schema), format: options.format, schema })))
     }
+}
+
+/// A pool for the server of a URL.
+pub(crate) fn pool_of(url: &str, options: &PostgresOptions) -> Result<Pool, PostgresError> {
+    // What the parser says may quote a part of the password.
+    let mut config: Config = url.parse().map_err(|_| PostgresError::Url)?;
+    // Before those of the URL, so that these count where both say something.
+    let settings = format!("{} {}", options.settings(), config.get_options().unwrap_or_default());
+    config.options(settings.trim_end());
+    if config.get_application_name().is_none() {
+        config.application_name("graph-engine");
+    }
+    if config.get_connect_timeout().is_none() {
+        config.connect_timeout(CONNECT);
+    }
+    if config.get_tcp_user_timeout().is_none() {
+        config.tcp_user_timeout(SILENCE);
+    }
+    config.keepalives_idle(SILENCE);
+    let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
+    let manager = Manager::from_config(config, NoTls, recycling);
+    let pool = Pool::builder(manager).max_size(options.pool_size.max(1)).runtime(Runtime::Tokio1).build();
+    // Only a pool with timeouts of its own and without a runtime can't be built.
+    Ok(pool.map_err(|_| StoreError::unavailable("the pool can't be built"))?)
 }
 
 impl fmt::Debug for PostgresStore {
