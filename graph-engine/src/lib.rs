@@ -12,6 +12,7 @@
 //! | connect nodes | [`Graph::builder`]: edges, routers, joins, clusters |
 //! | try again, limit the time | [`NodeExt`]: `.retry(..)`, `.timeout(..)` |
 //! | run it, and remember | [`Graph::runner`], [`Runner::thread`], a [`CheckpointStore`] |
+//! | remember across threads | a [`longterm::LongTermStore`] as a resource |
 //! | write it as a plain async function | [`Entrypoint`], [`Workflow::task`] |
 //! | watch it | [`Turn::stream`], [`Event`] |
 //! | draw it | [`Topology::dot`], [`Topology::mermaid`], [`Topology::json`], [`Dot::svg`] |
@@ -96,6 +97,7 @@ mod error;
 mod executed;
 mod functional;
 mod graph;
+pub mod longterm;
 mod machine;
 mod name;
 mod node;
@@ -138,10 +140,11 @@ pub use node::{
     blocking,
 };
 pub use reply::Reply;
-pub use report::{RunReport, WaitingJoin};
+pub use report::{Breakpoint, RunReport, WaitingJoin};
 pub use run::{
-    EventReader, EventStream, Expired, FinishedTask, Runner, Status, Thread, ThreadState, Turn, TurnControl, TurnEnd,
-    View, ViewEnd, WhenBusy,
+    At, BreakAt, Deviation, Edit, Edits, EventReader, EventStream, Expired, FieldChange, FinishedTask, Replay,
+    ReplayedStep, Runner, StateDiff, StateHash, Status, Thread, ThreadState, TransferError, Turn, TurnControl, TurnEnd,
+    View, ViewEnd, WhenBusy, WrittenBy,
 };
 pub use run_error::{RunError, TaskFailure, TaskRef, TurnError};
 pub use spec::{
@@ -151,7 +154,7 @@ pub use spec::{
 pub use state::dynamic::{DynStaged, DynState, DynUpdate, FieldError, JsonType, Schema, SchemaError, SchemaField};
 pub use state::{
     Added, Append, CodecError, Encoding, Field, FieldSet, FieldSpec, Fields, Log, LogIter, Merge, Persist,
-    PersistAppend, ReduceError, Reduced, State,
+    PersistAppend, ReduceError, Reduced, State, StoredFields,
 };
 pub use store::{
     CacheKey, CheckpointInfo, CheckpointKind, CheckpointStore, Commit, FieldRow, Filter, Keep, MemoryCache,

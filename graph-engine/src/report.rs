@@ -47,6 +47,9 @@ pub struct RunReport {
     /// The open questions, in task order.
     #[serde(default)]
     pub interrupts: Vec<Interrupt>,
+    /// Where the turn stopped, if it stopped at breakpoints.
+    #[serde(default)]
+    pub breakpoints: Vec<Breakpoint>,
     /// Blocking work that could not be stopped and still runs.
     #[serde(default)]
     pub stuck: Vec<StuckTask>,
@@ -55,6 +58,32 @@ pub struct RunReport {
     pub path: Option<ExecutedPath>,
     /// Time from the start to the end of each node's attempts, summed.
     pub node_time: BTreeMap<Name, Duration>,
+}
+
+/// A place at which a turn was told to stop.
+///
+/// ```
+/// use graph_engine::Breakpoint;
+///
+/// assert_eq!(Breakpoint::Before("book".into()).to_string(), "before `book`");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Breakpoint {
+    /// The node would run next.
+    Before(Name),
+    /// The node has just finished.
+    After(Name),
+}
+
+impl fmt::Display for Breakpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Before(node) => write!(f, "before `{node}`"),
+            Self::After(node) => write!(f, "after `{node}`"),
+        }
+    }
 }
 
 /// A join that has seen only some of its sources.
@@ -98,6 +127,9 @@ impl fmt::Display for RunReport {
             if count > 0 {
                 write!(f, "; {count} {what}")?;
             }
+        }
+        for point in &self.breakpoints {
+            write!(f, "; stopped {point}")?;
         }
         for join in &self.waiting_joins {
             write!(f, "; {join}")?;

@@ -6,10 +6,12 @@ mod compile;
 mod describe;
 mod from_spec;
 mod input;
+mod version;
 
 pub use builder::Builder;
 pub(crate) use compile::{Exit, Hops, JoinSpec, RouterFn, VertexSpec};
 pub(crate) use input::InputRules;
+pub(crate) use version::Version;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -62,6 +64,7 @@ pub(crate) struct Inner<S: State> {
     pub(crate) clusters: Vec<ClusterSpec>,
     pub(crate) siblings: Siblings,
     pub(crate) input: InputRules<S>,
+    pub(crate) version: Version,
     /// Whether some node has a cache or a limit, which stand around all attempts of a task.
     pub(crate) guarded: bool,
     /// Fields with one writer a super-step.

@@ -10,10 +10,14 @@
 //! Batch and commit go out full and come back with the answer, boxed, so that a steady state allocates nothing. What
 //! comes next is a function of the frontier alone: after a crash the machine is restored and told `Recover`.
 
+mod breaks;
+mod edit;
 mod fault;
+mod fields;
 mod frontier;
 mod joins;
 mod merge;
+mod migrate;
 mod outcome;
 mod pause;
 mod place;
@@ -21,10 +25,13 @@ mod plan;
 mod position;
 mod routing;
 mod trace;
+mod wrote;
 
+pub(crate) use edit::EditBy;
 pub(crate) use fault::fault;
 pub(crate) use outcome::{Failure, TaskOutcome};
 pub(crate) use position::{decode_outcome, encode_outcome};
+pub(crate) use wrote::{EDIT, Writings, WroteRow};
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,11 +42,14 @@ use crate::graph::Graph;
 use crate::name::Name;
 use crate::report::RunReport;
 use crate::run_error::{RunError, TaskFailure, TaskRef};
-use crate::state::{FieldSet, State};
+use crate::state::State;
 use crate::store::{CheckpointKind, Commit, Tags};
 use crate::task::{Answers, Outcome, Shared, Task, TurnContext};
 use crate::task_id::TaskId;
+use breaks::Breaks;
+use fields::Changes;
 use frontier::{Frontier, Slot};
+use wrote::Wrote;
 
 /// What the machine wants next: two words, whatever it carries.
 pub(crate) enum Ask<S: State> {
@@ -69,7 +79,6 @@ pub(crate) enum Start<S: State> {
     /// Drops what is unfinished, and stops.
     Abandon,
     /// After a crash: the same turn goes on where the last commit left it.
-    #[cfg_attr(not(feature = "testing"), expect(dead_code, reason = "only drivers of tests restart a turn so far"))]
     Recover,
 }
 
@@ -95,7 +104,7 @@ pub(crate) enum Stopped {
     Cancelled,
     /// At the boundary of a super-step, because somebody asked for it.
     Drained,
-    /// Something waits for an answer, and all else is over.
+    /// It waits, for an answer or at a breakpoint, and all else is over.
     Paused,
     Failed(RunError),
 }
@@ -138,19 +147,20 @@ pub(crate) struct Machine<S: State> {
     unsaved: bool,
     /// Why the machine stops once that commit is made.
     ending: Option<Box<Stopped>>,
+    /// The turn stops at the boundary after so many super-steps.
+    until: Option<u64>,
+    breaks: Breaks,
+    wrote: Wrote,
     // What the next commit must hold.
     prefix: IdPrefix,
     head: Option<CheckpointId>,
     /// The checkpoint that made the frontier, and whether the next commit is that of a new one.
     origin: CheckpointId,
     fresh: bool,
+    /// The next commit begins a branch.
+    fork: bool,
     tags: Arc<Tags>,
-    dirty: FieldSet,
-    /// Fields that must be stored whole: never stored before, or overwritten.
-    whole: FieldSet,
-    marks: Vec<u64>,
-    /// Bytes of each field as stored.
-    sizes: Vec<u64>,
+    changes: Changes,
     // Recycled buffers.
     batch: Option<Box<Batch<S>>>,
     commit: Option<Box<Commit>>,
@@ -160,7 +170,6 @@ impl<S: State> Machine<S> {
     /// The machine of a thread that has never run.
     pub(crate) fn new(graph: Graph<S>, options: Options, turn: Arc<TurnContext>, tags: Arc<Tags>) -> Self {
         let inner = graph.inner();
-        let fields = inner.initial.fields().len();
         let mut frontier = Frontier::new(inner);
         frontier.trace = options.record.then(Box::default);
         Self {
@@ -177,14 +186,15 @@ impl<S: State> Machine<S> {
             hold: false,
             unsaved: false,
             ending: None,
+            until: None,
+            breaks: Breaks::default(),
+            wrote: Wrote::default(),
             head: None,
             origin: CheckpointId::default(),
             fresh: true,
+            fork: false,
             tags,
-            dirty: FieldSet::EMPTY,
-            whole: (0..fields).fold(FieldSet::EMPTY, |set, field| set | FieldSet::of(field)),
-            marks: vec![0; fields],
-            sizes: vec![0; fields],
+            changes: Changes::new(&inner.initial),
             batch: None,
             commit: None,
             graph,
@@ -294,6 +304,7 @@ impl<S: State> Machine<S> {
             }
             Start::Input(update) => {
                 self.frontier.begin_turn();
+                self.breaks.leave();
                 self.began = self.step;
                 self.fresh = true;
                 let accepted = self.check_input(&update).and_then(|()| self.merge_input(update));
@@ -307,6 +318,7 @@ impl<S: State> Machine<S> {
                 self.fresh = true;
                 self.shared.turn.journals.clear();
                 self.frontier.abandon();
+                self.breaks.leave();
                 self.commit(CheckpointKind::Abandon)
             }
             Start::Proceed => {
@@ -336,7 +348,11 @@ impl<S: State> Machine<S> {
             return stop(Stopped::Cancelled);
         }
         if survey.waiting {
-            return if self.draining && survey.is_untouched() { self.end(Stopped::Drained) } else { self.run() };
+            let draining = self.draining || self.until == Some(self.step);
+            if draining && survey.is_untouched() {
+                return self.end(Stopped::Drained);
+            }
+            return self.breakpoint(survey).unwrap_or_else(|| self.run());
         }
         if survey.paused {
             return self.stop_paused();
@@ -452,6 +468,7 @@ impl<S: State> Machine<S> {
             Err(error) => return self.keep_and_fail(error),
         }
         self.frontier.plan_next(self.graph.inner(), self.step);
+        self.breaks.leave();
         self.step += 1;
         self.fresh = self.options.every_step;
         self.shared.turn.journals.clear();
