@@ -75,7 +75,8 @@ impl<S: State> Dispatch<'_, S> {
     /// Keeps what is answered and pauses, if a call waits.
     pub(super) async fn pause_if_waiting(&self, calls: &[ToolCall], all: &mut [Answered<S>]) -> Result<(), NodeError> {
         // Whatever was asked and isn't answered pauses the task, so what is answered must be kept.
-        if !all.iter().any(Answered::waits) && !(self.ctx.is_durable() && self.ctx.is_waiting()) {
+        let asks = self.ctx.is_durable() && self.ctx.is_waiting();
+        if !asks && !all.iter().any(Answered::waits) {
             return Ok(());
         }
         for (call, answered) in calls.iter().zip(all) {
