@@ -137,10 +137,7 @@ async fn the_guest_is_asked_before_a_booking_and_a_no_books_nothing() {
     let paused = visit.say("yes").await;
     assert_eq!((paused.status, paused.interrupts().len()), (Status::Paused, 1));
     let question: ConfirmQuestion = serde_json::from_value(paused.interrupts()[0].question.clone()).unwrap();
-    assert_eq!(
-        question.text,
-        "Book Casa Limoa, a double room for 2 guests, 3 to 6 July 2026 (3 nights), for €165.16?"
-    );
+    assert_eq!(question.text, "Book Casa Limoa, a double room for 2 guests, 3 to 6 July 2026 (3 nights), for €165.16?");
     assert_eq!((&question.details["hotel"], &question.calls[0].tool[..]), (&json!("Casa Limoa"), "confirm_booking"));
     let end = visit.thread.resume(false).await.unwrap();
     assert_eq!((stage(&end), end.state.booking.clone(), answer(&end).0), ("booking", None, CallStatus::Declined));

@@ -10,7 +10,8 @@ use crate::mistakes::Mistakes;
 /// As many characters as every provider takes.
 const LONGEST_NAME: usize = 64;
 
-const ON_FUNCTION: &str = "`name = \"..\"`, `description = \"..\"`, `state = Type`, `concurrency_safe`, `read_only` or `confirm`";
+const ON_FUNCTION: &str =
+    "`name = \"..\"`, `description = \"..\"`, `state = Type`, `concurrency_safe`, `read_only` or `confirm`";
 const ON_ARGUMENT: &str = "`default`, `default = value` or `inject`";
 
 /// What `#[tool(..)]` says of the function.

@@ -210,7 +210,8 @@ impl BatchWrite {
 
     /// What is to be written of a list.
     fn pending(&self, prepared: &Prepared<Value>) -> PendingWrites {
-        let valid = prepared.items.iter().filter_map(|(id, item)| Some(WriteItem::new(id, item.as_ref().ok()?.clone())));
+        let valid =
+            prepared.items.iter().filter_map(|(id, item)| Some(WriteItem::new(id, item.as_ref().ok()?.clone())));
         PendingWrites { operation: self.operation.to_string(), items: valid.collect() }
     }
 

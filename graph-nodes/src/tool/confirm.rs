@@ -196,9 +196,7 @@ impl<'de> Deserialize<'de> for Confirmation {
                 let Rich { approve, arguments, only, reason } = Rich::deserialize(rich).map_err(D::Error::custom)?;
                 Ok(Self { approve, arguments, only, reason })
             }
-            other => {
-                Err(D::Error::custom(format!("expected true, false or an object with `approve`, found {other}")))
-            }
+            other => Err(D::Error::custom(format!("expected true, false or an object with `approve`, found {other}"))),
         }
     }
 }
@@ -250,7 +248,9 @@ impl Confirm {
             let names: Vec<String> = calls.iter().map(|call| format!("`{}`", call.tool)).collect();
             format!("May {} run?", names.join(" and "))
         });
-        let details = details.unwrap_or(Ok(Value::Null)).map_err(|why| format!("what is shown with a question is no JSON ({why})"))?;
+        let details = details
+            .unwrap_or(Ok(Value::Null))
+            .map_err(|why| format!("what is shown with a question is no JSON ({why})"))?;
         let mut ask = ctx.ask(ConfirmQuestion { text, calls, details, choices });
         if let Some(within) = expires {
             ask = ask.expires(within, json!({"approve": false, "reason": "nobody answered in time"}));

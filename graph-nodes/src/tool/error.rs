@@ -34,7 +34,9 @@ enum Kind {
     /// A person said no.
     Declined,
     /// It is not for the model: the task can't go on.
-    Halts { retryable: bool },
+    Halts {
+        retryable: bool,
+    },
 }
 
 impl ToolError {

@@ -275,7 +275,10 @@ async fn what_failed_beside_a_question_is_kept_with_its_updates_and_routes() {
     let thread = thread(stage, Turn::calls([broken, away, room("c3", "book", "Inn")]));
     say(&thread).await.unwrap();
     let end = thread.resume(true).await.unwrap();
-    assert_eq!((times(&tries), &*end.state.city, &end.state.notes[..]), (1, "Oslo", &["Inn for 2", "present"].map(String::from)[..]));
+    assert_eq!(
+        (times(&tries), &*end.state.city, &end.state.notes[..]),
+        (1, "Oslo", &["Inn for 2", "present"].map(String::from)[..])
+    );
     assert_eq!(transcript(&end.state)[2..], ["tool c1 failed: no luck", "tool c2: off", "tool c3: booked Inn for 2"]);
     assert_eq!(tally(&end, "broken"), (0, 1, 0));
 }

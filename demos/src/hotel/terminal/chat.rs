@@ -11,8 +11,8 @@ use crate::hotel::tools::Desk;
 use crate::hotel::understand::{Intent, understand};
 use futures_util::StreamExt as _;
 use graph_engine::{
-    EventKind, EventStream, Interrupt, MemoryStore, Mode, Name, RunError, Runner, Status, StreamOptions, Thread, ThreadState,
-    TurnError,
+    EventKind, EventStream, Interrupt, MemoryStore, Mode, Name, RunError, Runner, Status, StreamOptions, Thread,
+    ThreadState, TurnError,
 };
 use graph_nodes::model::ChatModel;
 use graph_nodes::stage::StageEvent;

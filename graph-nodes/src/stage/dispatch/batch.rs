@@ -287,12 +287,7 @@ impl<'a, S: State> Dispatch<'a, S> {
     }
 
     /// Answers a call with what became of the same call beside it.
-    async fn same(
-        &self,
-        call: &ToolCall,
-        other: &ToolCall,
-        answered: &Answered<S>,
-    ) -> Result<Answered<S>, NodeError> {
+    async fn same(&self, call: &ToolCall, other: &ToolCall, answered: &Answered<S>) -> Result<Answered<S>, NodeError> {
         if answered.waits() {
             return Ok(Answered::waiting(call));
         }

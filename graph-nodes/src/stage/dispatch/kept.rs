@@ -73,11 +73,7 @@ impl<S: State> Dispatch<'_, S> {
     }
 
     /// Keeps what is answered and pauses, if a call waits.
-    pub(super) async fn pause_if_waiting(
-        &self,
-        calls: &[ToolCall],
-        all: &mut [Answered<S>],
-    ) -> Result<(), NodeError> {
+    pub(super) async fn pause_if_waiting(&self, calls: &[ToolCall], all: &mut [Answered<S>]) -> Result<(), NodeError> {
         // Whatever was asked and isn't answered pauses the task, so what is answered must be kept.
         if !all.iter().any(Answered::waits) && !(self.ctx.is_durable() && self.ctx.is_waiting()) {
             return Ok(());
@@ -108,10 +104,7 @@ fn calls(ctx: &Ctx) -> Ctx {
 }
 
 /// What is remembered, without making it.
-async fn recall<T: Serialize + for<'de> Deserialize<'de> + Send>(
-    ctx: &Ctx,
-    key: &str,
-) -> Result<Option<T>, NodeError> {
+async fn recall<T: Serialize + for<'de> Deserialize<'de> + Send>(ctx: &Ctx, key: &str) -> Result<Option<T>, NodeError> {
     let mut is_new = false;
     let nothing = async {
         is_new = true;

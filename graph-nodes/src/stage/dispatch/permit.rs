@@ -83,10 +83,7 @@ impl<S: State> Dispatch<'_, S> {
             |_: &Value| Err("the arguments of calls that run together can't be changed; leave them out".to_owned());
         let ctx = self.questions().scope(group.scope());
         let permit = answered(&ctx, confirm.ask(&ctx, asked, fixed))?;
-        Ok(permit.map_or_else(
-            |other| other,
-            |answer| Permit::Run { note: answer.note(), edited: None, asked: true },
-        ))
+        Ok(permit.map_or_else(|other| other, |answer| Permit::Run { note: answer.note(), edited: None, asked: true }))
     }
 
     /// Questions of the vertex, which no handler can number otherwise.
