@@ -12,7 +12,7 @@ use graph_engine::{
 use serde_json::{Value, json};
 
 /// Texts that look like parts of the format.
-const MARKERS: [&str; 12] = [
+const MARKERS: [&str; 13] = [
     "",
     "null",
     "]",
@@ -21,6 +21,7 @@ const MARKERS: [&str; 12] = [
     "{\"overwrite\":true,\"items\":[]}",
     "overwrite",
     "__start__",
+    "2026-11-30T09:05:00.000+01:00",
     "__end__",
     "base",
     "removed",
