@@ -13,6 +13,7 @@
 //! | try again, limit the time | [`NodeExt`]: `.retry(..)`, `.timeout(..)` |
 //! | run it, and remember | [`Graph::runner`], [`Runner::thread`], a [`CheckpointStore`] |
 //! | remember across threads | a [`longterm::LongTermStore`] as a resource |
+//! | write it as a plain async function | [`Entrypoint`], [`Workflow::task`] |
 //! | watch it | [`Turn::stream`], [`Event`] |
 //! | draw it | [`Topology::dot`], [`Topology::mermaid`], [`Topology::json`], [`Dot::svg`] |
 //! | draw where turns went | [`ExecutedPath`], [`Dot::executed`], [`Mermaid::executed`] |
@@ -94,6 +95,7 @@ mod driver;
 mod edge_kind;
 mod error;
 mod executed;
+mod functional;
 mod graph;
 pub mod longterm;
 mod machine;
@@ -127,6 +129,10 @@ pub use driver::{
 };
 pub use error::{BoxError, FaultKind, NodeError, StoreError};
 pub use executed::{ExecutedPath, Taken, Visit};
+pub use functional::{
+    Entrypoint, Final, TaskCall, TaskDiverged, Workflow, WorkflowEnd, WorkflowError, WorkflowRunner, WorkflowThread,
+    WorkflowTurn,
+};
 pub use graph::{Builder, Graph};
 pub use name::Name;
 pub use node::{

@@ -84,7 +84,7 @@ fn the_schema_names_each_argument_of_the_model_and_no_other() {
 }
 
 /// Says hello.
-#[tool(name = "say-hello", description = "Greets.", concurrency_safe, read_only)]
+#[tool(name = "say-hello", description = "Greets.", concurrency_safe, read_only, confirm)]
 async fn greet() -> &'static str {
     "hello"
 }
@@ -334,6 +334,9 @@ async fn a_tool_may_be_local_and_hold_names_of_its_place() {
 
 #[test]
 fn words_promise_what_the_trait_asks() {
-    let promises = |tool: &dyn Tool<Trip>| (tool.concurrency_safe(&serde_json::Map::new()), tool.read_only());
-    assert_eq!((promises(&greet), promises(&wait)), ((true, true), (false, false)));
+    let promises = |tool: &dyn Tool<Trip>| {
+        let none = serde_json::Map::new();
+        (tool.concurrency_safe(&none), tool.read_only(), tool.confirm(&none).is_some())
+    };
+    assert_eq!((promises(&greet), promises(&wait)), ((true, true, true), (false, false, false)));
 }

@@ -64,3 +64,8 @@ pub struct MessagesGuide;
 #[doc = include_str!("../../docs/guide/longterm.md")]
 #[derive(Debug)]
 pub struct LongTermGuide;
+
+/// The guide to plain functions that last.
+#[doc = include_str!("../../docs/guide/functional.md")]
+#[derive(Debug)]
+pub struct FunctionalGuide;

@@ -42,6 +42,8 @@ mod trip;
 mod turns;
 #[path = "errors_doc/warnings.rs"]
 mod warnings;
+#[path = "errors_doc/workflows.rs"]
+mod workflows;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -62,6 +64,7 @@ async fn sections() -> Vec<Section> {
         threads::section().await,
         time::section().await,
         time::transfers().await,
+        workflows::section().await,
         codec::state().await,
         codec::stores().await,
         longterm::section().await,

@@ -40,6 +40,7 @@ const ENGINE: &[(&str, u32)] = &[
     ("machine", 6),
     ("driver", 7),
     ("run", 8),
+    ("functional", 9),
     ("testing", 9),
 ];
 

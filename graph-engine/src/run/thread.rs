@@ -11,6 +11,7 @@ use super::turn::Turn;
 use crate::checkpoint_id::CheckpointId;
 use crate::driver::StreamOptions;
 use crate::error::StoreError;
+use crate::graph::Graph;
 use crate::machine::{Machine, Start};
 use crate::name::Name;
 use crate::panic::no_panic;
@@ -128,6 +129,10 @@ impl<S: State> Thread<S> {
     #[must_use]
     pub fn id(&self) -> &Name {
         &self.id
+    }
+
+    pub(crate) fn graph(&self) -> &Graph<S> {
+        self.runner.graph()
     }
 
     /// A turn with new input, which passes through the same merge rules as every update.

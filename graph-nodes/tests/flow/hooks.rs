@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use graph_engine::{Command, Graph, MemoryStore, NodeError, Route, RunError, Snap, State, Status};
-use graph_nodes::flow::{Cursor, FlowError, FlowProblem, Stage};
+use graph_nodes::flow::{Cursor, Flow, FlowError, FlowProblem, Stage};
 use graph_nodes::gate::Verdict;
 use graph_nodes::message::Message;
 use graph_nodes::model::{ChatModel, ScriptedModel, Turn};
 use graph_nodes::tool::{ToolBox, ToolReply, tool};
 
-use crate::support::{Trip, TripUpdate, calls, flow, noted, path, seat, talk};
+use crate::support::{Trip, TripUpdate, calls, flow, go, noted, path, seat, talk};
 
 fn two_stages() -> Graph<Trip> {
     flow().stage(noted("explore", "present")).stage(noted("present", "explore")).build().unwrap()
@@ -48,6 +48,20 @@ async fn a_later_turn_restores_the_current_stage_once_and_does_not_enter_it() {
         end.state.notes[4..],
         ["restore present at `present`", "exit present at `explore`", "enter explore at `explore`"],
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_resumed_turn_that_comes_back_to_its_stage_restores_nothing_and_the_next_turn_restores_once() {
+    let tools = ToolBox::builder().tool(go("to_explore").confirm()).build().unwrap();
+    let flow = Flow::new("trip", seat(), Trip::CURSOR).tools(tools);
+    let graph = flow.stage(noted("explore", "explore")).build().unwrap();
+    let talk = talk(&graph, [calls(["to_explore"]), Turn::text("Here again."), Turn::text("More.")]);
+    assert_eq!(talk.say("hi").await.status, Status::Paused);
+    // This turn begins with the tools and goes to the beginning of the stage.
+    let end = talk.thread.resume(true).await.unwrap();
+    assert_eq!((end.status, &end.state.notes[..]), (Status::Done, &["enter explore at ``".to_owned()][..]));
+    let end = talk.say("more").await;
+    assert_eq!(end.state.notes[1..], ["restore explore at `explore`"]);
 }
 
 #[tokio::test(start_paused = true)]

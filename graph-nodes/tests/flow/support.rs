@@ -32,7 +32,7 @@ pub(crate) fn seat() -> Seat<Trip> {
 struct NoArgs {}
 
 /// A tool that moves to the stage of its name: `to_present` goes to `present`.
-fn go(name: &'static str) -> FnTool<Trip> {
+pub(crate) fn go(name: &'static str) -> FnTool<Trip> {
     tool::<Trip, NoArgs>(name, "Moves on.", move |_, _| async move {
         let to = name.trim_start_matches("to_");
         Ok(ToolReply::text("moved").update(Trip::update().city(to)).go(to))

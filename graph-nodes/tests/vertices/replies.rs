@@ -149,6 +149,13 @@ async fn r4_a_direct_reply_makes_no_further_model_call_and_the_stage_stays() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_direct_reply_without_words_leaves_no_words_of_the_assistant() {
+    let ran = Stage::tools([fixed("a", || Ok(ToolReply::text("shown").direct("")))]).turn([calls([("c1", "a")])]).await;
+    assert_eq!(transcript(ran.state()), ["user: hi", "assistant calls c1: ", "tool c1: shown"]);
+    assert_eq!(ran.reply(), Some(""));
+}
+
+#[tokio::test(start_paused = true)]
 async fn r5_a_direct_reply_of_an_object_is_compact_json_in_the_history() {
     let tool = fixed("a", || Ok(ToolReply::text("shown").direct(json!({"b": [1, 2], "a": "x"}))));
     let ran = Stage::tools([tool]).turn([calls([("1", "a")])]).await;
