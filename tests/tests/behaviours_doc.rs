@@ -31,6 +31,12 @@ fn wanted() -> Vec<String> {
     group("D", &mut [1, 2, 3, 4, 14].into_iter());
     group("D.S", &mut (1..=3));
     group("A", &mut (8..=12));
+    // Stores.
+    group("L", &mut (89..=89));
+    group("A", &mut (14..=14));
+    group("D", &mut (9..=9));
+    group("E", &mut (4..=6));
+    group("P", &mut [3, 5].into_iter());
     ids
 }
 
@@ -87,5 +93,5 @@ fn the_readers_of_rows_and_of_tests_see_what_is_there() {
     ] {
         assert!(tests.get(file).is_some_and(|tests| tests.contains(test)), "{file}::{test}");
     }
-    assert_eq!(wanted().len(), 18 + 13 + 30 + 44 + 8 + 13 + 18 + 18 + 20 + 10 + 12 + 18 + 5 + 2 + 3 + 5);
+    assert_eq!(wanted().len(), 18 + 13 + 30 + 44 + 8 + 13 + 18 + 18 + 20 + 10 + 12 + 18 + 5 + 2 + 3 + 5 + 3 + 3 + 2);
 }

@@ -14,7 +14,7 @@ use graph_engine::{CheckpointStore, Parallel, Runner};
 async fn calm(script: &Script) -> (Work, Vec<Line>) {
     let ledger = Arc::new(Ledger::in_memory());
     let runner = script.runner().store(TestStore::lasting()).provide_arc(ledger.clone());
-    let end = finish(&runner, &ledger).await;
+    let end = finish(&runner, "t", &ledger).await.unwrap();
     (end, ledger.lines())
 }
 
@@ -84,7 +84,7 @@ async fn a_turn_that_is_dropped_at_any_poll_leaves_whole_steps_and_a_usable_thre
                 for _ in 0..50 {
                     tokio::task::yield_now().await;
                 }
-                let last = finish(&runner, &ledger).await;
+                let last = finish(&runner, "t", &ledger).await.unwrap();
                 verify_state(&last, &end).unwrap_or_else(|why| panic!("{what}: {why}"));
                 verify(&ledger.lines(), &done).unwrap_or_else(|why| panic!("{what}: {why}"));
                 if !dropped {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use allocation_counter::measure;
 use async_trait::async_trait;
 use graph_engine::{Graph, Log, MemoryStore, Node, NodeError, Outcome, Route, START, State, Task};
-use graph_nodes::message::{HistoryEditError, Message, add_messages};
+use graph_nodes::message::{Message, add_messages};
 
 #[derive(Route)]
 enum Again {
@@ -52,8 +52,6 @@ struct Chat {
     messages: Log<Message>,
     at: u64,
 }
-
-const _: fn(&Log<Message>, Log<Message>) -> Result<Log<Message>, HistoryEditError> = add_messages;
 
 /// A node that says one thing more and borrows the state.
 struct Say<S: State>(fn(u64) -> S::Update, fn(&S) -> u64);

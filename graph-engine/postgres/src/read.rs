@@ -7,7 +7,7 @@ use graph_engine::{
     CheckpointId, CheckpointInfo, Commit, Encoding, FieldRow, Filter, Name, Place, SavedResult, Segment, Stored,
     TaskId, ThreadFilter, ThreadInfo,
 };
-use graph_engine_rows::{RowError, decode};
+use graph_engine_rows::decode;
 use tokio_postgres::Row;
 
 use crate::fault::Fault;
@@ -101,7 +101,8 @@ impl StateRows {
     fn segment(&self, row: &SegmentRow) -> Result<Segment, Fault> {
         let name = text(&row.name).ok_or_else(|| self.broken("the name of a field", "not text"))?;
         let bytes = decode(&row.data).map_err(|why| self.broken(&format!("field `{name}`"), why))?;
-        Ok(Segment::new(name, encoding(row.encoding)?, row.items.clone(), bytes))
+        let encoding = encoding(row.encoding).map_err(|why| self.broken(&format!("field `{name}`"), why))?;
+        Ok(Segment::new(name, encoding, row.items.clone(), bytes))
     }
 
     /// As the engine loads it.
@@ -142,9 +143,9 @@ impl StateRows {
     }
 }
 
-fn encoding(code: i16) -> Result<Encoding, Fault> {
+fn encoding(code: i16) -> Result<Encoding, String> {
     let known = u8::try_from(code).ok().and_then(Encoding::from_code);
-    known.ok_or_else(|| Fault::Corrupt(format!("a segment has the encoding {code}, which is none")))
+    known.ok_or_else(|| format!("it has the encoding {code}, which is none"))
 }
 
 /// The segments of one field that touch a range.
@@ -165,9 +166,10 @@ pub(crate) async fn field(
     let rows = connection.query(&statement, &values).await?;
     let segment = |row: Row| {
         let items = number(row.try_get("step")?)..number(row.try_get("time_ms")?);
-        let broken = |why: RowError| Fault::Corrupt(format!("field `{field}`, items {items:?}: {why}"));
-        let bytes = decode(row.try_get("data")?).map_err(broken)?;
-        Ok(Segment::new(field.to_owned(), encoding(row.try_get("encoding")?)?, items, bytes))
+        let broken = |why: String| Fault::Corrupt(format!("field `{field}`, items {items:?}: {why}"));
+        let bytes = decode(row.try_get("data")?).map_err(|why| broken(why.to_string()))?;
+        let encoding = encoding(row.try_get("encoding")?).map_err(broken)?;
+        Ok(Segment::new(field.to_owned(), encoding, items, bytes))
     };
     rows.into_iter().map(segment).collect()
 }

@@ -113,9 +113,13 @@ async fn damaged_rows_are_errors_that_name_thread_checkpoint_and_field_and_older
     let schema = Schema::new(&url);
     let store = schema.store(patient()).await;
     let cases = [
-        ("segments SET data = '\\x' WHERE seq = 3 AND base", "field `count`: the row is empty"),
-        ("segments SET data = '\\x2031' WHERE seq = 3 AND NOT base", "field `log`: the row has version 2"),
-        ("segments SET data = '\\x11c1' WHERE seq = 3 AND base", "field `count`: the row is damaged"),
+        ("segments SET data = '\\x' WHERE seq = 3 AND encoding = 0", "field `count`: the row is empty"),
+        ("segments SET data = '\\x2031' WHERE seq = 3 AND encoding = 1", "field `log`: the row has version 2"),
+        ("segments SET data = '\\x11c1' WHERE seq = 3 AND encoding = 0", "field `count`: the row is damaged"),
+        (
+            "segments SET encoding = 9 WHERE seq = 3 AND encoding = 0",
+            "field `count`: it has the encoding 9, which is none",
+        ),
         ("checkpoints SET position = '\\x1f' WHERE seq = 3", "the position: the row has format 15"),
         ("checkpoints SET kind = 'knife' WHERE seq = 3", "`knife` is no kind of checkpoint"),
         ("checkpoints SET turn = '\\xff' WHERE seq = 3", "its turn is not text"),

@@ -54,7 +54,7 @@ const MIGRATIONS: &[&str] = &["
         due_ms INTEGER,
         position BLOB NOT NULL
     );
-    CREATE INDEX checkpoints_by_id ON checkpoints (substr(id, 1, 8));
+    CREATE INDEX checkpoints_by_id ON checkpoints (substr(id, 1, 4));
     CREATE TABLE segments (
         key INTEGER PRIMARY KEY,
         encoding INTEGER NOT NULL,

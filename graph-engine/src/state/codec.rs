@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::finite;
+use super::finite::{MOST_LEVELS, Unfit, unfit};
 
 /// How stored bytes become the value of a field: they replace it, or something is added to it.
 ///
@@ -88,6 +88,15 @@ pub enum CodecError {
         /// The float.
         value: f64,
     },
+    /// The value has lists and objects inside of each other, more than could be read again.
+    #[error(
+        "field `{field}` has more than {MOST_LEVELS} levels of lists and objects inside of each other, which could not be \
+         read again; store it flat, or as a text"
+    )]
+    TooDeep {
+        /// The field's name.
+        field: String,
+    },
     /// The value's own serialisation failed.
     #[error("field `{field}` can't be written as JSON: {cause}")]
     Encode {
@@ -149,24 +158,26 @@ impl<T: Serialize + DeserializeOwned> Persist for T {}
 /// # Errors
 /// [`CodecError::NotFinite`] and [`CodecError::Encode`], with the field's name.
 pub(super) fn encode_field<T: Serialize + ?Sized>(field: &str, value: &T, out: &mut Vec<u8>) -> Result<(), CodecError> {
-    if let Some(value) = finite::first_not_finite(value) {
-        return Err(CodecError::NotFinite { field: field.to_owned(), value });
+    match unfit(value) {
+        Some(Unfit::Float(value)) => return Err(CodecError::NotFinite { field: field.to_owned(), value }),
+        Some(Unfit::Deep) => return Err(CodecError::TooDeep { field: field.to_owned() }),
+        None => {}
     }
     serde_json::to_writer(out, value).map_err(|cause| CodecError::Encode { field: field.to_owned(), cause })
 }
 
 /// A value as JSON; a float that is not finite is refused instead of becoming `null`.
 pub(crate) fn to_json<T: Serialize>(value: T) -> Result<serde_json::Value, String> {
-    match finite::first_not_finite(&value) {
-        Some(float) => Err(format!("it holds a float that is not finite ({float}), which JSON can't store")),
+    match unfit(&value) {
+        Some(unfit) => Err(unfit.to_string()),
         None => serde_json::to_value(value).map_err(|e| e.to_string()),
     }
 }
 
 /// The same as text, for what is stored again as it is.
 pub(crate) fn json_of<T: Serialize>(value: &T) -> Result<Box<RawValue>, String> {
-    match finite::first_not_finite(value) {
-        Some(float) => Err(format!("it holds a float that is not finite ({float}), which JSON can't store")),
+    match unfit(value) {
+        Some(unfit) => Err(unfit.to_string()),
         None => serde_json::value::to_raw_value(value).map_err(|e| e.to_string()),
     }
 }

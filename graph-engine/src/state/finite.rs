@@ -1,20 +1,54 @@
-//! Finds a float that is not finite in any serialisable value. JSON would store it as `null` and say nothing.
+//! Finds what JSON can't hold in any serialisable value: a float that is not finite, which it would store as `null` and
+//! say nothing, and more levels than a reader goes down into.
 
 use std::fmt;
 
 use serde::Serialize;
 use serde::ser;
 
-/// The first float of the value that is NaN or infinite.
-pub(super) fn first_not_finite<T: Serialize + ?Sized>(value: &T) -> Option<f64> {
-    // Any other error is left to the real serialiser, which reports it better.
-    value.serialize(Search).err().and_then(|found| found.0)
+/// Lists and objects inside of each other. A reader of JSON stops at 127, and what is stored stands within others.
+pub(crate) const MOST_LEVELS: u32 = 100;
+
+/// What keeps a value from being stored.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Unfit {
+    /// The first float that is NaN or infinite.
+    Float(f64),
+    /// It has more than [`MOST_LEVELS`].
+    Deep,
 }
 
-struct Search;
+impl fmt::Display for Unfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Float(float) => write!(f, "it holds a float that is not finite ({float}), which JSON can't store"),
+            Self::Deep => write!(
+                f,
+                "it has more than {MOST_LEVELS} levels of lists and objects inside of each other, which could not be read \
+                 again"
+            ),
+        }
+    }
+}
+
+/// What keeps the value from being stored as JSON and read again.
+pub(super) fn unfit<T: Serialize + ?Sized>(value: &T) -> Option<Unfit> {
+    // Any other error is left to the real serialiser, which reports it better.
+    value.serialize(Search(MOST_LEVELS)).err().and_then(|found| found.0)
+}
+
+/// How many levels there may still be.
+#[derive(Clone, Copy)]
+struct Search(u32);
+
+impl Search {
+    fn down(self, levels: u32) -> Result<Self, Found> {
+        self.0.checked_sub(levels).map(Self).ok_or(Found(Some(Unfit::Deep)))
+    }
+}
 
 #[derive(Debug)]
-struct Found(Option<f64>);
+struct Found(Option<Unfit>);
 
 impl fmt::Display for Found {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -70,7 +104,7 @@ impl ser::Serializer for Search {
     }
 
     fn serialize_f64(self, value: f64) -> Result<(), Found> {
-        if value.is_finite() { Ok(()) } else { Err(Found(Some(value))) }
+        if value.is_finite() { Ok(()) } else { Err(Found(Some(Unfit::Float(value)))) }
     }
 
     fn serialize_none(self) -> Result<(), Found> {
@@ -100,35 +134,35 @@ impl ser::Serializer for Search {
         _: &'static str,
         value: &T,
     ) -> Result<(), Found> {
-        value.serialize(self)
+        value.serialize(self.down(1)?)
     }
 
     fn serialize_seq(self, _: Option<usize>) -> Result<Self, Found> {
-        Ok(self)
+        self.down(1)
     }
 
     fn serialize_tuple(self, _: usize) -> Result<Self, Found> {
-        Ok(self)
+        self.down(1)
     }
 
     fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Self, Found> {
-        Ok(self)
+        self.down(1)
     }
 
     fn serialize_tuple_variant(self, _: &'static str, _: u32, _: &'static str, _: usize) -> Result<Self, Found> {
-        Ok(self)
+        self.down(2)
     }
 
     fn serialize_map(self, _: Option<usize>) -> Result<Self, Found> {
-        Ok(self)
+        self.down(1)
     }
 
     fn serialize_struct(self, _: &'static str, _: usize) -> Result<Self, Found> {
-        Ok(self)
+        self.down(1)
     }
 
     fn serialize_struct_variant(self, _: &'static str, _: u32, _: &'static str, _: usize) -> Result<Self, Found> {
-        Ok(self)
+        self.down(2)
     }
 }
 
@@ -138,7 +172,7 @@ macro_rules! compound {
             type Ok = ();
             type Error = Found;
             fn $method<T: Serialize + ?Sized>(&mut self, $(_: $key,)? value: &T) -> Result<(), Found> {
-                value.serialize(Search)
+                value.serialize(*self)
             }
             fn end(self) -> Result<(), Found> {
                 Ok(())
@@ -161,11 +195,11 @@ impl ser::SerializeMap for Search {
     type Error = Found;
 
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Found> {
-        key.serialize(Search)
+        key.serialize(*self)
     }
 
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Found> {
-        value.serialize(Search)
+        value.serialize(*self)
     }
 
     fn end(self) -> Result<(), Found> {
@@ -179,6 +213,14 @@ mod tests {
 
     use super::*;
 
+    fn float<T: Serialize>(value: &T) -> Option<f64> {
+        match unfit(value) {
+            Some(Unfit::Float(float)) => Some(float),
+            Some(Unfit::Deep) => panic!("it is not deep"),
+            None => None,
+        }
+    }
+
     #[derive(Serialize)]
     enum Shape {
         Unit,
@@ -189,15 +231,40 @@ mod tests {
 
     #[test]
     fn finds_floats_at_any_depth_and_nothing_else() {
-        assert_eq!(first_not_finite(&(1, "x", Some(1.5), [0.1, 0.2])), None);
-        assert_eq!(first_not_finite(&Shape::Unit), None);
-        assert_eq!(first_not_finite(&Shape::New(f32::INFINITY)), Some(f64::INFINITY));
-        assert_eq!(first_not_finite(&Shape::Tuple(1, f64::NEG_INFINITY)), Some(f64::NEG_INFINITY));
-        assert_eq!(first_not_finite(&Shape::Struct { inner: None }), None);
-        assert!(first_not_finite(&Shape::Struct { inner: Some(vec![1.0, f64::NAN]) }).is_some_and(f64::is_nan));
-        assert_eq!(
-            first_not_finite(&BTreeMap::from([("a", BTreeMap::from([(1, f64::INFINITY)]))])),
-            Some(f64::INFINITY)
-        );
+        assert_eq!(float(&(1, "x", Some(1.5), [0.1, 0.2])), None);
+        assert_eq!(float(&Shape::Unit), None);
+        assert_eq!(float(&Shape::New(f32::INFINITY)), Some(f64::INFINITY));
+        assert_eq!(float(&Shape::Tuple(1, f64::NEG_INFINITY)), Some(f64::NEG_INFINITY));
+        assert_eq!(float(&Shape::Struct { inner: None }), None);
+        assert!(float(&Shape::Struct { inner: Some(vec![1.0, f64::NAN]) }).is_some_and(f64::is_nan));
+        assert_eq!(float(&BTreeMap::from([("a", BTreeMap::from([(1, f64::INFINITY)]))])), Some(f64::INFINITY));
+    }
+
+    #[derive(Serialize, serde::Deserialize)]
+    enum Tree {
+        Leaf,
+        New(Box<Tree>),
+        Tuple(u8, Box<Tree>),
+        Struct { inner: Option<Vec<Tree>> },
+    }
+
+    /// The tree with so many more nodes, of all shapes in turn.
+    fn grown(nodes: usize) -> Tree {
+        (0..nodes).fold(Tree::Leaf, |tree, n| match n % 3 {
+            0 => Tree::New(Box::new(tree)),
+            1 => Tree::Tuple(1, Box::new(tree)),
+            _ => Tree::Struct { inner: Some(vec![tree]) },
+        })
+    }
+
+    #[test]
+    fn levels_are_counted_as_a_reader_counts_them() {
+        // Three nodes have 1, 2 and 3 levels.
+        assert_eq!((unfit(&grown(50)), unfit(&grown(51))), (None, Some(Unfit::Deep)));
+        let list = |levels: usize| (1..levels).fold(serde_json::json!([]), |list, _| serde_json::json!([list]));
+        assert_eq!((unfit(&list(100)), unfit(&list(101))), (None, Some(Unfit::Deep)));
+        // What passes is read again, also within other levels.
+        let text = serde_json::to_string(&[[[[[[grown(50)]]]]]]).unwrap();
+        assert!(serde_json::from_str::<[[[[[[Tree; 1]; 1]; 1]; 1]; 1]; 1]>(&text).is_ok());
     }
 }

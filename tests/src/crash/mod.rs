@@ -2,13 +2,17 @@
 //! too, and whoever starts them again must end like somebody who was never disturbed.
 
 mod fault_store;
+mod kill;
 mod ledger;
+mod race;
 mod scripts;
 mod verify;
 mod work;
 
 pub use fault_store::{FaultStore, When};
+pub use kill::Killing;
 pub use ledger::{Ledger, Line};
+pub use race::{RACES, Raced, RacedUpdate, race, verify_race};
 pub use scripts::{SCRIPTS, Script};
 pub use verify::{verify, verify_state};
 pub use work::{Work, WorkUpdate};
@@ -22,15 +26,13 @@ pub const TURNS: u32 = 3;
 
 /// Goes on with a thread, wherever it stands, until all turns of the script are over.
 ///
-/// # Panics
-/// If a turn fails in a way that starting it again can't mend.
-pub async fn finish(runner: &Runner<Work>, ledger: &Ledger) -> Work {
-    let thread = runner.thread("t");
+/// # Errors
+/// What a turn says.
+pub async fn finish(runner: &Runner<Work>, thread: &str, ledger: &Ledger) -> Result<Work, String> {
+    let thread = runner.thread(thread);
     loop {
-        match go_on(&thread, ledger).await {
-            Ok(None) => {}
-            Ok(Some(work)) => return work,
-            Err(error) => panic!("{error}"),
+        if let Some(work) = go_on(&thread, ledger).await? {
+            return Ok(work);
         }
     }
 }

@@ -14,6 +14,11 @@ use crate::fake::Fake;
 use crate::trip::{Trip, run, runner, slow, trip};
 
 #[derive(State, Clone, Default)]
+struct Anything {
+    any: serde_json::Value,
+}
+
+#[derive(State, Clone, Default)]
 struct Seats {
     taken: BTreeMap<(u32, char), String>,
 }
@@ -44,6 +49,8 @@ async fn payload() -> Entry {
 pub(crate) async fn state() -> Section {
     let nan = Trip { price: f64::NAN, ..Trip::default() }.encode(1, None, &mut Vec::new());
     let seats = Seats { taken: BTreeMap::from([((3, 'a'), "guest-7".to_owned())]) };
+    let deep = (0..200).fold(serde_json::Value::Null, |list, _| serde_json::json!([list]));
+    let deep = Anything { any: deep }.encode(0, None, &mut Vec::new());
     let keys = seats.encode(0, None, &mut Vec::new());
     let decode = Trip::default().decode(0, Encoding::Base, b"17");
     let unknown = Trip::default().decode_update(br#"{"town":"Oslo"}"#).map(drop);
@@ -60,6 +67,11 @@ pub(crate) async fn state() -> Section {
                 nan.map(drop),
                 "JSON has no NaN and no infinity, and `null` would not be read back. Keep such a value out of the \
                  state, or say it by an `Option` or enum. In a list the value is shown, not its place.",
+            ),
+            codec(
+                deep.map(drop),
+                "What is stored is read again by a reader that stops at 127 levels, so it may have 100 of its own. Mostly \
+                 a tree or a chain of boxes: store its nodes in a list, with the index of their parents.",
             ),
             codec(
                 keys.map(drop),

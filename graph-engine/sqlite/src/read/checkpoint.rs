@@ -45,7 +45,7 @@ pub(crate) fn find(connection: &Connection, space: i64, id: CheckpointId) -> rus
     connection
         .prepare_cached(
             "SELECT key, id, span, branch FROM checkpoints
-             WHERE substr(id, 1, 8) = substr(?1, 1, 8) AND key BETWEEN ?2 AND ?3 AND id = ?1",
+             WHERE substr(id, 1, 4) = substr(?1, 1, 4) AND key BETWEEN ?2 AND ?3 AND id = ?1",
         )?
         .query_row(params![id.to_bytes(), range.start(), range.end()], found)
         .optional()
