@@ -25,6 +25,11 @@ pub struct PoliciesGuide;
 #[derive(Debug)]
 pub struct WatchingGuide;
 
+/// The guide to pausing and remembering.
+#[doc = include_str!("../../docs/guide/pausing.md")]
+#[derive(Debug)]
+pub struct PausingGuide;
+
 /// The guide to stores.
 #[doc = include_str!("../../docs/guide/stores.md")]
 #[derive(Debug)]

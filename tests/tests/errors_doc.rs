@@ -24,6 +24,8 @@ mod macros;
 mod messages;
 #[path = "errors_doc/models.rs"]
 mod models;
+#[path = "errors_doc/questions.rs"]
+mod questions;
 #[path = "errors_doc/sources.rs"]
 mod sources;
 #[path = "errors_doc/specs.rs"]
@@ -62,6 +64,7 @@ async fn sections() -> Vec<Section> {
         tasks::section().await,
         tasks::routers().await,
         threads::section().await,
+        questions::section().await,
         time::section().await,
         time::transfers().await,
         workflows::section().await,
