@@ -132,10 +132,10 @@ pub use node::{
     blocking,
 };
 pub use reply::Reply;
-pub use report::{RunReport, WaitingJoin};
+pub use report::{ChildReport, RunReport, WaitingJoin};
 pub use run::{
-    EventReader, EventStream, Expired, FinishedTask, Runner, Status, Thread, ThreadState, Turn, TurnControl, TurnEnd,
-    View, ViewEnd, WhenBusy,
+    ChildCall, ChildEnd, ChildError, EventReader, EventStream, Expired, FinishedTask, Runner, Status, Subgraph, Thread,
+    ThreadState, Turn, TurnControl, TurnEnd, View, ViewEnd, WhenBusy, child,
 };
 pub use run_error::{RunError, TaskFailure, TaskRef, TurnError};
 pub use spec::{

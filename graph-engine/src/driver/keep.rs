@@ -139,6 +139,12 @@ impl Keep {
         over
     }
 
+    /// Waits until all that was begun is stored; gives the checkpoint that was under way.
+    pub(crate) async fn flush(&self) -> Result<Option<Box<Commit>>, StoreError> {
+        let mut line = self.line.lock().await;
+        self.land(&mut line).await
+    }
+
     fn queue(&self) -> std::sync::MutexGuard<'_, Queue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }

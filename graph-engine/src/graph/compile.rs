@@ -130,6 +130,7 @@ pub(super) fn compile<S: State>(mut builder: Builder<S>) -> Result<Graph<S>, Com
         guarded: vertices.iter().any(|vertex| vertex.policy.is_guarded()),
         siblings: builder.siblings,
         input: builder.input,
+        exits: builder.exits,
         name: builder.name,
         single: single_writer_fields(&builder.initial),
         transient: transient_fields(&builder.initial),

@@ -10,6 +10,7 @@
 //! Batch and commit go out full and come back with the answer, boxed, so that a steady state allocates nothing. What
 //! comes next is a function of the frontier alone: after a crash the machine is restored and told `Recover`.
 
+mod embed;
 mod fault;
 mod frontier;
 mod joins;
@@ -22,9 +23,10 @@ mod position;
 mod routing;
 mod trace;
 
+pub(crate) use embed::{Enter, kept_child};
 pub(crate) use fault::fault;
 pub(crate) use outcome::{Failure, TaskOutcome};
-pub(crate) use position::{decode_outcome, encode_outcome};
+pub(crate) use position::{CHILD, call_of, decode_outcome, encode_outcome};
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,6 +41,7 @@ use crate::state::{FieldSet, State};
 use crate::store::{CheckpointKind, Commit, Tags};
 use crate::task::{Answers, Outcome, Shared, Task, TurnContext};
 use crate::task_id::TaskId;
+use embed::Embedded;
 use frontier::{Frontier, Slot};
 
 /// What the machine wants next: two words, whatever it carries.
@@ -68,6 +71,8 @@ pub(crate) enum Start<S: State> {
     Expire(u64),
     /// Drops what is unfinished, and stops.
     Abandon,
+    /// A call of a child graph begins or goes on.
+    Enter(Enter<S>),
     /// After a crash: the same turn goes on where the last commit left it.
     #[cfg_attr(not(feature = "testing"), expect(dead_code, reason = "only drivers of tests restart a turn so far"))]
     Recover,
@@ -144,6 +149,10 @@ pub(crate) struct Machine<S: State> {
     /// The checkpoint that made the frontier, and whether the next commit is that of a new one.
     origin: CheckpointId,
     fresh: bool,
+    /// The next commit begins a branch.
+    fork: bool,
+    /// Only there in a child graph.
+    embedded: Option<Box<Embedded<S>>>,
     tags: Arc<Tags>,
     dirty: FieldSet,
     /// Fields that must be stored whole: never stored before, or overwritten.
@@ -180,6 +189,8 @@ impl<S: State> Machine<S> {
             head: None,
             origin: CheckpointId::default(),
             fresh: true,
+            fork: false,
+            embedded: None,
             tags,
             dirty: FieldSet::EMPTY,
             whole: (0..fields).fold(FieldSet::EMPTY, |set, field| set | FieldSet::of(field)),
@@ -270,6 +281,7 @@ impl<S: State> Machine<S> {
     fn start(&mut self, start: Start<S>) -> Ask<S> {
         match start {
             Start::Recover => return self.advance(),
+            Start::Enter(enter) => self.enter_child(enter),
             Start::Input(_) | Start::Proceed | Start::Resume(_) if self.frontier.completed => {
                 return fail(RunError::Completed { thread: self.thread() });
             }
@@ -358,10 +370,9 @@ impl<S: State> Machine<S> {
     }
 
     fn run(&mut self) -> Ask<S> {
-        let made = self.step - self.began;
-        if made >= self.options.step_limit {
-            let (limit, step) = (self.options.step_limit, self.step);
-            let error = RunError::StepLimit { thread: self.thread(), limit, step, pending: self.pending() };
+        let (left, own) = self.steps_left();
+        if left == 0 {
+            let error = self.step_limit_error(own);
             return self.end(Stopped::Failed(error));
         }
         let mut batch = self.batch.take().unwrap_or_default();
@@ -380,6 +391,9 @@ impl<S: State> Machine<S> {
     }
 
     fn task(&mut self, rank: usize, wait: Duration) -> Task<S> {
+        let (left, _) = self.steps_left();
+        // Tasks beside each other can't share what only one of them may use.
+        let alone = !self.graph.inner().at(self.frontier.slots[rank].node).info.alone || self.is_alone(rank);
         let slot = &mut self.frontier.slots[rank];
         slot.running = true;
         Task {
@@ -388,7 +402,8 @@ impl<S: State> Machine<S> {
             attempt: slot.attempt,
             origin: self.origin,
             wait,
-            remaining_steps: self.options.step_limit.saturating_sub(self.step - self.began + 1),
+            remaining_steps: left.saturating_sub(1),
+            alone,
             first_step: self.step == self.began,
             payload: slot.payload.clone(),
             extra: slot.extra.clone(),
@@ -396,6 +411,11 @@ impl<S: State> Machine<S> {
             emitted: None,
             pulse: None,
         }
+    }
+
+    fn is_alone(&self, rank: usize) -> bool {
+        let node = self.frontier.slots[rank].node;
+        self.frontier.slots.iter().filter(|slot| slot.node == node).nth(1).is_none()
     }
 
     /// Places outcomes by rank, whatever order they come in; failed attempts that may be tried again go out anew.
@@ -444,14 +464,16 @@ impl<S: State> Machine<S> {
         if let Err(conflict) = self.check_conflicts() {
             return self.keep_and_fail(conflict);
         }
-        if let Err(error) = self.merge() {
+        if let Err(error) = self.collect().and_then(|()| self.merge()) {
             return fail(error);
         }
         match self.route() {
             Ok(()) => {}
             Err(error) => return self.keep_and_fail(error),
         }
+        self.keep_children();
         self.frontier.plan_next(self.graph.inner(), self.step);
+        self.count_step();
         self.step += 1;
         self.fresh = self.options.every_step;
         self.shared.turn.journals.clear();

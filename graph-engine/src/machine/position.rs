@@ -1,7 +1,8 @@
 //! What a checkpoint says besides the fields: the frontier and everything else that decides what comes next.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -43,6 +44,25 @@ struct Position<'a> {
     replies: Vec<Reply>,
     #[serde(default, skip_serializing_if = "is_default")]
     completed: bool,
+    /// The newest checkpoints of child graphs that keep their state over calls.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    children: BTreeMap<Name, CheckpointId>,
+    /// Of a child graph: the call that it serves, what it has written in it, and where it went out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    call: Option<Name>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    written: Option<Box<RawValue>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    left: Vec<HopRow>,
+}
+
+/// The call that a stored checkpoint of a child graph served.
+pub(crate) fn call_of(position: &[u8]) -> Option<Name> {
+    #[derive(Deserialize)]
+    struct Served {
+        call: Option<Name>,
+    }
+    serde_json::from_slice::<Served>(position).ok()?.call
 }
 
 #[derive(Serialize, Deserialize)]
@@ -128,14 +148,21 @@ fn payload_row(node: &str, payload: Option<&Payload>) -> Result<Option<[Box<RawV
     json.map_err(|reason| CodecError::Payload { node: node.to_owned(), reason })
 }
 
+fn hop_row(hop: &Hop) -> Result<HopRow, CodecError> {
+    let payload = payload_row(hop.to.name(), hop.send.as_ref().and_then(Option::as_ref))?;
+    Ok(HopRow { to: hop.to.name().into(), sent: hop.send.is_some(), payload })
+}
+
+fn hop_of(row: HopRow) -> Hop {
+    let payload = row.payload.map(|[json]| Payload::stored(json));
+    Hop { to: Target::Named(row.to), send: row.sent.then_some(payload) }
+}
+
 impl OutcomeRow {
     fn of<S: State>(state: &S, outcome: &Outcome<S>) -> Result<Self, CodecError> {
         let mut update = Vec::new();
         state.encode_update(&outcome.update, &mut update)?;
-        let hop = |hop: &Hop| {
-            let payload = payload_row(hop.to.name(), hop.send.as_ref().and_then(Option::as_ref))?;
-            Ok(HopRow { to: hop.to.name().into(), sent: hop.send.is_some(), payload })
-        };
+        let hop = hop_row;
         let next = match &outcome.goto {
             Goto::Declared => NextRow::Declared,
             Goto::Go(to) => NextRow::Many(vec![HopRow { to: to.name.into(), sent: false, payload: None }]),
@@ -160,10 +187,7 @@ impl OutcomeRow {
 
     fn into_outcome<S: State>(self, state: &S) -> Result<Outcome<S>, String> {
         let update = state.decode_update(self.update.get().as_bytes()).map_err(|e| e.to_string())?;
-        let hop = |row: HopRow| {
-            let payload = row.payload.map(|[json]| Payload::stored(json));
-            Hop { to: Target::Named(row.to), send: row.sent.then_some(payload) }
-        };
+        let hop = hop_of;
         let goto = match self.next {
             NextRow::Declared => Goto::Declared,
             NextRow::Many(hops) => Goto::rare(Rare::Many(hops.into_iter().map(hop).collect(), None)),
@@ -178,6 +202,9 @@ impl OutcomeRow {
         Ok(Outcome { update, goto })
     }
 }
+
+/// Before the call of a child graph, in the keys of what is saved of a task. No other key begins so.
+pub(crate) const CHILD: &str = "child/";
 
 /// The result of one finished task as a store keeps it.
 pub(crate) fn encode_outcome<S: State>(state: &S, outcome: &Outcome<S>) -> Result<Vec<u8>, CodecError> {
@@ -218,7 +245,10 @@ impl<S: State> Machine<S> {
         commit.parent = self.head;
         commit.id = self.prefix.id(self.head, self.step);
         commit.step = self.step;
-        commit.fork = false;
+        commit.fork = std::mem::take(&mut self.fork);
+        if commit.fork {
+            commit.kind = CheckpointKind::Fork;
+        }
         commit.due_ms = self.due_ms();
         if commit.turn != self.shared.turn.turn {
             commit.turn = self.shared.turn.turn.clone();
@@ -264,6 +294,8 @@ impl<S: State> Machine<S> {
             && frontier.replies.is_empty()
             && !frontier.completed
             && self.fresh
+            && self.embedded.is_none()
+            && self.shared.turn.has_no_kept_children()
             && frontier.joins.is_quiet()
             && frontier.stays.iter().all(|stays| *stays == 0)
             && frontier.slots.iter().all(|slot| slot.is_bare() && slot.attempt == 1);
@@ -296,8 +328,9 @@ impl<S: State> Machine<S> {
         let mut next = rows(&frontier.slots)?;
         let journals = &self.shared.turn.journals;
         if journals.any() {
-            for (rank, row) in next.iter_mut().enumerate().filter(|(_, row)| row.done.is_none()) {
-                row.journal = journals.stored(TaskId { step: self.step, rank: rank_of(rank) });
+            for (rank, row) in next.iter_mut().enumerate() {
+                let task = TaskId { step: self.step, rank: rank_of(rank) };
+                row.journal = if row.done.is_none() { journals.stored(task) } else { journals.stored_children(task) };
             }
         }
         let joins = frontier.joins.seen().map(|(join, arrived)| {
@@ -318,6 +351,10 @@ impl<S: State> Machine<S> {
             stays: stays.map(|(stays, cluster)| (Cow::Borrowed(cluster.name.as_str()), *stays)).collect(),
             replies: frontier.replies.clone(),
             completed: frontier.completed,
+            children: self.shared.turn.kept_children.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+            call: self.embedded.as_ref().map(|embedded| embedded.call.clone()),
+            written: self.written_row()?,
+            left: frontier.left.iter().map(hop_row).collect::<Result<_, _>>()?,
         })
     }
 
@@ -367,6 +404,11 @@ impl<S: State> Machine<S> {
         }
         self.fresh = false;
         for SavedResult { task, key, bytes } in stored.saved.iter().filter(|saved| saved.task.step == self.step) {
+            if let Some(call) = key.strip_prefix(CHILD) {
+                let row = serde_json::from_slice(bytes).map_err(|e| format!("a child graph of task {task}: {e}"))?;
+                self.shared.turn.journals.set_child(*task, call, row);
+                continue;
+            }
             if !key.is_empty() {
                 let json = serde_json::from_slice::<Box<RawValue>>(bytes)
                     .map_err(|e| format!("a result within task {task}: {e}"))?;
@@ -389,6 +431,12 @@ impl<S: State> Machine<S> {
         self.origin = position.origin.unwrap_or_default();
         self.frontier.replies = position.replies;
         self.frontier.completed = position.completed;
+        self.frontier.left = position.left.into_iter().map(hop_of).collect();
+        *self.shared.turn.kept_children.lock().unwrap_or_else(PoisonError::into_inner) = position.children;
+        if let (Some(embedded), Some(written)) = (&mut self.embedded, position.written) {
+            let written = self.shared.state.decode_update(written.get().as_bytes());
+            embedded.written = written.map_err(|e| format!("what it has written: {e}"))?;
+        }
         for (rows, deferred) in [(position.next, false), (position.deferred, true)] {
             for (rank, mut row) in rows.into_iter().enumerate() {
                 if let Some(journal) = row.journal.take().filter(|_| !deferred) {

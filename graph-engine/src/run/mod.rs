@@ -1,5 +1,6 @@
 //! What users run: a graph with its store and resources, its conversations, their turns.
 
+mod child;
 mod drive;
 mod end;
 mod expire;
@@ -10,6 +11,7 @@ mod thread;
 mod turn;
 mod view;
 
+pub use child::{ChildCall, ChildEnd, ChildError, Subgraph, child};
 pub use end::{Status, TurnEnd};
 pub use expire::Expired;
 pub use lease::WhenBusy;

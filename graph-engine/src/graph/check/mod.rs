@@ -43,6 +43,7 @@ pub(super) struct Plan {
     first: Vec<usize>,
     pub(super) arcs: Vec<Arc>,
     unknown: Vec<(Name, Name, &'static str)>,
+    exits: Vec<Name>,
 }
 
 impl Plan {
@@ -53,6 +54,7 @@ impl Plan {
             first: Vec::new(),
             arcs: Vec::new(),
             unknown: Vec::new(),
+            exits: builder.exits.clone(),
         };
         for (at, draft) in builder.nodes.iter().enumerate() {
             if plan.names.last() != Some(&draft.name) {
@@ -124,7 +126,9 @@ impl Plan {
 
     fn arc(&mut self, from: &str, to: &str, kind: ArcKind, payload: Option<PayloadType>, what: &'static str) {
         let source = if from == START { Some(self.start()) } else { self.index.get(from).copied() };
-        let target = if to == END { Some(self.end()) } else { self.index.get(to).copied() };
+        // What an edge or a join waits for can't be outside.
+        let outside = !matches!(kind, ArcKind::Static | ArcKind::Join(_)) && self.exits.iter().any(|exit| exit == to);
+        let target = if to == END || outside { Some(self.end()) } else { self.index.get(to).copied() };
         match (source, target) {
             (Some(from), Some(to)) => self.arcs.push(Arc { from, to, kind, payload }),
             _ => {
