@@ -171,7 +171,7 @@ async fn a_retry_of_the_node_goes_on_in_the_child_also_without_a_store() {
         async move { if broken { Err(NodeError::retryable("boom")) } else { Ok(said("s2")) } }
     };
     let inner = talk("inner").node("s1", first).node("s2", second).edge(START, "s1").edge("s1", "s2").compile().unwrap();
-    let outer = alone("child", child(&inner).retry(Retry::attempts_of(3)));
+    let outer = alone("child", child(&inner).retry(Retry::fixed(3, Duration::from_secs(1))));
     assert_eq!(run(&outer, Talk::update()).await.log, ["s1", "s2"]);
     assert_eq!((runs.load(Ordering::SeqCst), fails.load(Ordering::SeqCst)), (1, 3));
 }
@@ -211,12 +211,11 @@ async fn resources_reach_a_child_and_a_missing_one_is_an_error_of_the_turn_that_
 #[route(direct, finish)]
 enum Out {
     Present,
-    Elsewhere,
 }
 
 #[tokio::test]
 async fn a_child_leads_to_a_node_around_it_with_what_it_has_written_so_far() {
-    let leave = || async { Command::from(said("leaves")).go(Out::Present) };
+    let leave = || async { Command::<Talk, Out>::go(Out::Present).with(said("leaves")) };
     let inner = talk("inner").node("s1", name).node("s2", leave).node("s3", name).node("elsewhere", name);
     let inner = inner.edge(START, "s1").edge("s1", "s2").edge("s2", "s3").edge("s1", "elsewhere").exit("present");
     let inner = inner.compile().unwrap();
