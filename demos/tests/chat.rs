@@ -164,7 +164,7 @@ impl ChatModel for Counted {
 async fn after_a_booking_every_sentence_gets_one_fixed_reply_without_a_model_call() {
     let asked = Arc::new(AtomicU32::new(0));
     let mut chat = Chat::with_model(setup(), Arc::new(Counted(asked.clone()))).unwrap();
-    for line in ["Lisbon 3-6 July for 2", "book the first", "yes"] {
+    for line in ["Lisbon 3-6 July for 2", "book the first", "yes", "yes"] {
         said(&mut chat, line).await;
     }
     let before = asked.load(Ordering::Relaxed);
@@ -181,7 +181,7 @@ async fn after_a_booking_every_sentence_gets_one_fixed_reply_without_a_model_cal
 #[tokio::test(start_paused = true)]
 async fn ids_of_conversations_are_plain_words_of_1_to_128_letters() {
     let mut chat = Chat::new(setup()).unwrap();
-    for line in ["Lisbon 3-6 July for 2", "book the first", "yes", "thanks"] {
+    for line in ["Lisbon 3-6 July for 2", "book the first", "yes", "yes", "thanks"] {
         said(&mut chat, line).await;
     }
     let first = chat.thread_id().clone();

@@ -25,36 +25,69 @@ impl CheckpointId {
     pub fn derive(thread: &str, namespace: &str, parent: Option<Self>, turn: &str, step: u64) -> Self {
         IdPrefix::new(thread, namespace, turn).id(parent, step)
     }
+
+    /// The id as a store keeps it: 16 bytes, the most significant first.
+    ///
+    /// ```
+    /// use graph_engine::CheckpointId;
+    ///
+    /// let id = CheckpointId::derive("guest-7", "", None, "turn-1", 0);
+    /// assert_eq!(CheckpointId::from_bytes(id.to_bytes()), id);
+    /// ```
+    #[must_use]
+    pub const fn to_bytes(self) -> [u8; 16] {
+        self.0.to_be_bytes()
+    }
+
+    /// The id that has these bytes.
+    #[must_use]
+    pub const fn from_bytes(bytes: [u8; 16]) -> Self {
+        Self(u128::from_be_bytes(bytes))
+    }
 }
 
 /// The part of an id that is the same for all commits of a turn.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct IdPrefix(u128);
+pub(crate) struct IdPrefix(Fnv);
 
 impl IdPrefix {
-    // FNV-1a with 128 bits: stable over versions and machines. Ids only have to differ within one thread, and a
-    // collision would be refused as a conflict.
-    const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
-    const OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
-
     pub(crate) fn new(thread: &str, namespace: &str, turn: &str) -> Self {
-        let mut hash = Self(Self::OFFSET);
-        for text in [thread, namespace, turn] {
-            hash = hash.feed(text.len() as u128);
-            hash = text.bytes().fold(hash, |hash, byte| hash.feed(byte.into()));
-        }
-        hash
+        let texts = [thread, namespace, turn];
+        Self(texts.into_iter().fold(Fnv::default(), |hash, text| hash.text(text.as_bytes())))
     }
 
     pub(crate) fn id(self, parent: Option<CheckpointId>, step: u64) -> CheckpointId {
         let parent = parent.map_or(0, |p| p.0);
-        let hash = self.feed(parent).feed(step.into());
-        // The high bits of a product don't reach the low ones: fold them once.
-        CheckpointId(hash.feed(hash.0 >> 64).0)
+        CheckpointId(self.0.feed(parent).feed(step.into()).folded())
+    }
+}
+
+/// FNV-1a with 128 bits: stable over versions and machines. Ids only have to differ within one thread, and a collision
+/// would be refused as a conflict.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fnv(u128);
+
+impl Default for Fnv {
+    fn default() -> Self {
+        Self(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d)
+    }
+}
+
+impl Fnv {
+    const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
+
+    /// Adds a text and its length.
+    pub(crate) fn text(self, text: &[u8]) -> Self {
+        text.iter().fold(self.feed(text.len() as u128), |hash, byte| hash.feed((*byte).into()))
     }
 
     fn feed(self, word: u128) -> Self {
         Self((self.0 ^ word).wrapping_mul(Self::PRIME))
+    }
+
+    /// The high bits of a product don't reach the low ones: they are folded once.
+    pub(crate) fn folded(self) -> u128 {
+        self.feed(self.0 >> 64).0
     }
 }
 

@@ -12,6 +12,7 @@
 //! | connect nodes | [`Graph::builder`]: edges, routers, joins, clusters |
 //! | try again, limit the time | [`NodeExt`]: `.retry(..)`, `.timeout(..)` |
 //! | run it, and remember | [`Graph::runner`], [`Runner::thread`], a [`CheckpointStore`] |
+//! | remember across threads | a [`longterm::LongTermStore`] as a resource |
 //! | watch it | [`Turn::stream`], [`Event`] |
 //! | draw it | [`Topology::dot`], [`Topology::mermaid`], [`Topology::json`], [`Dot::svg`] |
 //! | draw where turns went | [`ExecutedPath`], [`Dot::executed`], [`Mermaid::executed`] |
@@ -94,6 +95,7 @@ mod edge_kind;
 mod error;
 mod executed;
 mod graph;
+pub mod longterm;
 mod machine;
 mod name;
 mod node;
@@ -132,10 +134,11 @@ pub use node::{
     blocking,
 };
 pub use reply::Reply;
-pub use report::{ChildReport, RunReport, WaitingJoin};
+pub use report::{Breakpoint, ChildReport, RunReport, WaitingJoin};
 pub use run::{
-    ChildCall, ChildEnd, ChildError, EventReader, EventStream, Expired, FinishedTask, Runner, Status, Subgraph, Thread,
-    ThreadState, Turn, TurnControl, TurnEnd, View, ViewEnd, WhenBusy, child,
+    At, BreakAt, ChildCall, ChildEnd, ChildError, Deviation, Edit, Edits, EventReader, EventStream, Expired,
+    FieldChange, FinishedTask, Replay, ReplayedStep, Runner, StateDiff, StateHash, Status, Subgraph, Thread,
+    ThreadState, TransferError, Turn, TurnControl, TurnEnd, View, ViewEnd, WhenBusy, WrittenBy, child,
 };
 pub use run_error::{RunError, TaskFailure, TaskRef, TurnError};
 pub use spec::{
@@ -145,7 +148,7 @@ pub use spec::{
 pub use state::dynamic::{DynStaged, DynState, DynUpdate, FieldError, JsonType, Schema, SchemaError, SchemaField};
 pub use state::{
     Added, Append, CodecError, Encoding, Field, FieldSet, FieldSpec, Fields, Log, LogIter, Merge, Persist,
-    PersistAppend, ReduceError, Reduced, State,
+    PersistAppend, ReduceError, Reduced, State, StoredFields,
 };
 pub use store::{
     CacheKey, CheckpointInfo, CheckpointKind, CheckpointStore, Commit, FieldRow, Filter, Keep, MemoryCache,

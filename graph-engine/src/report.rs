@@ -47,6 +47,9 @@ pub struct RunReport {
     /// The open questions, in task order.
     #[serde(default)]
     pub interrupts: Vec<Interrupt>,
+    /// Where the turn stopped, if it stopped at breakpoints.
+    #[serde(default)]
+    pub breakpoints: Vec<Breakpoint>,
     /// Blocking work that could not be stopped and still runs.
     #[serde(default)]
     pub stuck: Vec<StuckTask>,
@@ -83,6 +86,32 @@ pub struct ChildReport {
     pub stays: u64,
     /// Copies of its state that kept snapshots cost.
     pub copies: u64,
+}
+
+/// A place at which a turn was told to stop.
+///
+/// ```
+/// use graph_engine::Breakpoint;
+///
+/// assert_eq!(Breakpoint::Before("book".into()).to_string(), "before `book`");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Breakpoint {
+    /// The node would run next.
+    Before(Name),
+    /// The node has just finished.
+    After(Name),
+}
+
+impl fmt::Display for Breakpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Before(node) => write!(f, "before `{node}`"),
+            Self::After(node) => write!(f, "after `{node}`"),
+        }
+    }
 }
 
 /// A join that has seen only some of its sources.
@@ -126,6 +155,9 @@ impl fmt::Display for RunReport {
             if count > 0 {
                 write!(f, "; {count} {what}")?;
             }
+        }
+        for point in &self.breakpoints {
+            write!(f, "; stopped {point}")?;
         }
         for join in &self.waiting_joins {
             write!(f, "; {join}")?;

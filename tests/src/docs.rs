@@ -25,6 +25,16 @@ pub struct PoliciesGuide;
 #[derive(Debug)]
 pub struct WatchingGuide;
 
+/// The guide to stores.
+#[doc = include_str!("../../docs/guide/stores.md")]
+#[derive(Debug)]
+pub struct StoresGuide;
+
+/// The guide to time travel.
+#[doc = include_str!("../../docs/guide/time.md")]
+#[derive(Debug)]
+pub struct TimeGuide;
+
 /// The guide to diagrams.
 #[doc = include_str!("../../docs/guide/diagrams.md")]
 #[derive(Debug)]
@@ -49,3 +59,8 @@ pub struct BatchingGuide;
 #[doc = include_str!("../../docs/guide/messages.md")]
 #[derive(Debug)]
 pub struct MessagesGuide;
+
+/// The guide to long-term stores.
+#[doc = include_str!("../../docs/guide/longterm.md")]
+#[derive(Debug)]
+pub struct LongTermGuide;

@@ -2,6 +2,7 @@
 //! futures that are dropped in the middle.
 
 mod alive;
+pub mod crash;
 mod doc_tests;
 #[cfg(doctest)]
 mod docs;

@@ -56,7 +56,8 @@ async fn run(graph: &Graph<Talk>, input: TalkUpdate) -> Talk {
 async fn what_the_nodes_of_a_child_write_comes_back_in_order_by_the_rules_of_the_graph_around_it() {
     let first = || async { said("s1").total(2).city("Oslo") };
     let second = |talk: Snap<Talk>| async move { said(format!("s2 saw {} {}", talk.total, talk.log.len())).total(3) };
-    let inner = talk("inner").node("s1", first).node("s2", second).edge(START, "s1").edge("s1", "s2").compile().unwrap();
+    let inner =
+        talk("inner").node("s1", first).node("s2", second).edge(START, "s1").edge("s1", "s2").compile().unwrap();
     let outer = talk("outer").node("a", name).node("child", child(&inner)).node("z", name);
     let outer = outer.edge(START, "a").edge("a", "child").edge("child", "z").compile().unwrap();
     let end = run(&outer, said("in").total(10)).await;
@@ -116,7 +117,10 @@ async fn a_panic_or_an_error_on_the_way_in_or_out_is_the_failure_of_the_task() {
     let graph = search();
     for (node, text) in [
         (Subgraph::new(&graph, |_: &Talk| panic!("no way in"), exit), "`enter` of the child graph panicked: no way in"),
-        (Subgraph::new(&graph, enter, |_: &Search, _| panic!("no way out")), "`exit` of the child graph panicked: no way out"),
+        (
+            Subgraph::new(&graph, enter, |_: &Search, _| panic!("no way out")),
+            "`exit` of the child graph panicked: no way out",
+        ),
         (Subgraph::fallible(&graph, |_: &Talk| Err(NodeError::fatal("shut")), |_, _| Ok(Talk::update())), "shut"),
         (Subgraph::fallible(&graph, |_: &Talk| Ok(Search::update()), |_, _| Err(NodeError::fatal("stuck"))), "stuck"),
     ] {
@@ -138,7 +142,8 @@ async fn a_failing_child_names_its_namespace_node_and_step_and_its_finished_task
         let broken = broken.fetch_add(1, Ordering::SeqCst) == 0;
         async move { if broken { Err(NodeError::fatal("boom")) } else { Ok(said("s2")) } }
     };
-    let inner = talk("inner").node("s1", first).node("s2", second).edge(START, "s1").edge("s1", "s2").compile().unwrap();
+    let inner =
+        talk("inner").node("s1", first).node("s2", second).edge(START, "s1").edge("s1", "s2").compile().unwrap();
     let thread = alone("child", child(&inner)).runner().store(MemoryStore::new()).thread("guest-7");
     let failed = thread.run(Talk::update()).await.unwrap_err();
     let error: &ChildError = failed.failures()[0].source.downcast_ref().unwrap();
@@ -170,7 +175,8 @@ async fn a_retry_of_the_node_goes_on_in_the_child_also_without_a_store() {
         let broken = broken.fetch_add(1, Ordering::SeqCst) < 2;
         async move { if broken { Err(NodeError::retryable("boom")) } else { Ok(said("s2")) } }
     };
-    let inner = talk("inner").node("s1", first).node("s2", second).edge(START, "s1").edge("s1", "s2").compile().unwrap();
+    let inner =
+        talk("inner").node("s1", first).node("s2", second).edge(START, "s1").edge("s1", "s2").compile().unwrap();
     let outer = alone("child", child(&inner).retry(Retry::fixed(3, Duration::from_secs(1))));
     assert_eq!(run(&outer, Talk::update()).await.log, ["s1", "s2"]);
     assert_eq!((runs.load(Ordering::SeqCst), fails.load(Ordering::SeqCst)), (1, 3));
@@ -229,7 +235,8 @@ async fn a_child_leads_to_a_node_around_it_with_what_it_has_written_so_far() {
 #[tokio::test]
 async fn an_exit_that_is_no_node_around_the_child_is_found_when_the_graph_compiles() {
     let leave = || async { Next::go(Out::Present) };
-    let inner = talk("inner").node("s", leave).node("elsewhere", name).edge(START, "s").exit("present").compile().unwrap();
+    let inner =
+        talk("inner").node("s", leave).node("elsewhere", name).edge(START, "s").exit("present").compile().unwrap();
     let error = talk("outer").node("child", child(&inner)).edge(START, "child").compile().unwrap_err();
     let text = error.to_string();
     assert!(text.contains("leads from `child` to `present`, which is no node"), "{text}");
@@ -249,7 +256,8 @@ async fn r10_a_move_out_of_a_child_that_it_does_not_declare_is_the_failure_of_th
 #[tokio::test]
 async fn a_direct_reply_ends_the_child_and_is_one_of_the_graph_around_it_when_it_says_so() {
     let answer = || async { Next::<Out>::direct("hello") };
-    let inner = talk("inner").node("s", answer).node("elsewhere", name).edge(START, "s").exit("present").compile().unwrap();
+    let inner =
+        talk("inner").node("s", answer).node("elsewhere", name).edge(START, "s").exit("present").compile().unwrap();
     let outer = |node: Subgraph<Talk>| {
         let graph = talk("outer").node("child", node).node("present", name).node("after", name);
         graph.edge(START, "child").edge("child", "after").compile().unwrap()
@@ -263,7 +271,8 @@ async fn a_direct_reply_ends_the_child_and_is_one_of_the_graph_around_it_when_it
 #[tokio::test]
 async fn a_finish_in_a_child_completes_only_the_child_unless_its_replies_are_passed_on() {
     let answer = || async { Next::<Out>::finish("bye") };
-    let inner = talk("inner").node("s", answer).node("elsewhere", name).edge(START, "s").exit("present").compile().unwrap();
+    let inner =
+        talk("inner").node("s", answer).node("elsewhere", name).edge(START, "s").exit("present").compile().unwrap();
     let outer = |node: Subgraph<Talk>| {
         let graph = talk("outer").node("child", node).node("present", name).edge(START, "child").compile().unwrap();
         graph.runner().store(MemoryStore::new()).thread("t")

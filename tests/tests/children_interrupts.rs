@@ -195,7 +195,11 @@ async fn a_question_of_a_child_expires_with_its_default() {
         let sure: bool = ctx.ask("sure?").expires(Duration::from_secs(60), false).answer()?;
         Ok::<_, NodeError>(said(sure.to_string()))
     };
-    for node in [child(&alone("ask", late)), child(&alone("ask", late)).not_kept(), child(&alone("c", child(&alone("ask", late))))] {
+    for node in [
+        child(&alone("ask", late)),
+        child(&alone("ask", late)).not_kept(),
+        child(&alone("c", child(&alone("ask", late)))),
+    ] {
         let runner = alone("child", node).runner().store(MemoryStore::new());
         runner.thread("guest-7").run(Talk::update()).await.unwrap();
         assert!(runner.expire(SystemTime::now()).await.unwrap().is_empty());
@@ -240,7 +244,8 @@ async fn a_failure_beside_a_child_that_waits_beats_its_question_which_stays_open
         let first = counted.get() == 1;
         async move { if first { Err(NodeError::fatal("boom")) } else { Ok(said("fine")) } }
     };
-    let outer = talk("outer").node("child", child(&alone("a", ask))).node("b", fail).edge(START, "child").edge(START, "b");
+    let outer =
+        talk("outer").node("child", child(&alone("a", ask))).node("b", fail).edge(START, "child").edge(START, "b");
     let thread = thread_of(&outer.compile().unwrap());
     let failed = thread.run(Talk::update()).await.unwrap_err();
     assert_eq!((failed.failures().len(), failed.report.interrupts.len()), (1, 1));

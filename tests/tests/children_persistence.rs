@@ -7,8 +7,8 @@ use std::task::{Context, Poll, Waker};
 
 use behaviour_tests::TestStore;
 use graph_engine::{
-    Builder, CheckpointStore, Ctx, Durability, Filter, Graph, IntoNode, Keep, MemoryStore, Name, NodeError, NodeExt, Place,
-    Runner, START, Snap, State, Status, Subgraph, Thread,
+    Builder, CheckpointStore, Ctx, Durability, Filter, Graph, IntoNode, Keep, MemoryStore, Name, NodeError, NodeExt,
+    Place, Runner, START, Snap, State, Status, Subgraph, Thread,
 };
 
 #[derive(State, Clone, Default, Debug)]
@@ -155,7 +155,8 @@ async fn parallel_calls_of_one_per_thread_child_are_an_error_of_each_of_them_als
     let note = || async { inner_said("k") };
     let inner = Graph::<Inner>::builder("inner").node("n", note).edge(START, "n").compile().unwrap();
     let fan = || async { graph_engine::Next::fan_out([1, 2].map(Fan::Child)) };
-    let node = Subgraph::for_each(&inner, |_: &Outer, n: u32| inner_said(n.to_string()), |_: &Inner, _| Outer::update());
+    let node =
+        Subgraph::for_each(&inner, |_: &Outer, n: u32| inner_said(n.to_string()), |_: &Inner, _| Outer::update());
     let graph = |node| outer("outer").node("fan", fan).node("child", node).edge(START, "fan").compile().unwrap();
     let thread = graph(node.clone().per_thread()).runner().store(MemoryStore::new()).thread("t");
     for failed in [thread.run(Outer::update()).await.unwrap_err(), thread.proceed().await.unwrap_err()] {
@@ -284,7 +285,8 @@ async fn case_26_d11_a_dropped_cancelled_or_late_turn_stops_the_child_within_a_p
             told.add("ends");
         }
     };
-    let inner = Graph::<Inner>::builder("inner").node("n", node.clone()).node("m", node).edge(START, "n").edge(START, "m");
+    let inner =
+        Graph::<Inner>::builder("inner").node("n", node.clone()).node("m", node).edge(START, "n").edge(START, "m");
     let thread = alone(shown(&inner.compile().unwrap())).runner().store(MemoryStore::new()).thread("t");
     let ms = std::time::Duration::from_millis;
     let began = tokio::time::Instant::now();

@@ -14,6 +14,8 @@ mod flows;
 mod gates;
 #[path = "errors_doc/lints.rs"]
 mod lints;
+#[path = "errors_doc/longterm.rs"]
+mod longterm;
 #[path = "errors_doc/lookups.rs"]
 mod lookups;
 #[path = "errors_doc/macros.rs"]
@@ -32,6 +34,8 @@ mod stages;
 mod tasks;
 #[path = "errors_doc/threads.rs"]
 mod threads;
+#[path = "errors_doc/time.rs"]
+mod time;
 #[path = "errors_doc/trip.rs"]
 mod trip;
 #[path = "errors_doc/turns.rs"]
@@ -56,8 +60,11 @@ async fn sections() -> Vec<Section> {
         tasks::section().await,
         tasks::routers().await,
         threads::section().await,
+        time::section().await,
+        time::transfers().await,
         codec::state().await,
         codec::stores().await,
+        longterm::section().await,
         specs::fields(),
         specs::section(),
         messages::section(),

@@ -132,11 +132,14 @@ async fn a_stored_payload_that_cannot_be_read_is_a_fatal_failure() {
     let graph = mismatch(|| Some("text"));
     let thread = graph.runner().store(MemoryStore::new()).step_limit(1).thread("t");
     thread.run(Trip::update()).await.unwrap_err();
+    let sent = thread.state().await.unwrap().checkpoint.unwrap();
     let error = thread.proceed().await.unwrap_err();
     assert_eq!(
         error.failures()[0].to_string(),
-        "`each` (task 1.0) failed after 1 attempt: the stored payload has not the type `u32`: invalid type: string \
-         \"text\", expected u32 at line 1 column 6"
+        format!(
+            "`each` (task 1.0) failed after 1 attempt: the stored payload of checkpoint {sent} has not the type `u32`: \
+             invalid type: string \"text\", expected u32 at line 1 column 6"
+        )
     );
 }
 

@@ -4,7 +4,8 @@ use std::error::Error;
 
 use behaviour_tests::{Runs, TestStore, Trip, note};
 use graph_engine::{
-    FaultKind, Graph, MemoryStore, NodeError, Persist, RunError, START, State, StoreError, TaskId, TaskRef, WaitingJoin,
+    CheckpointId, FaultKind, Graph, MemoryStore, NodeError, Persist, RunError, START, State, StoreError, TaskId,
+    TaskRef, WaitingJoin,
 };
 
 fn task(node: &str, rank: u32) -> TaskRef {
@@ -97,9 +98,9 @@ fn every_error() -> Vec<(RunError, &'static str, Option<&'static str>)> {
             None,
         ),
         (
-            RunError::Restore { thread: thread(), why: "checkpoint 7 has format 9".into() },
-            "thread `guest-7`: its checkpoint doesn't fit this graph: checkpoint 7 has format 9; use the graph and \
-             state that made it, or `delete` the thread",
+            RunError::Restore { thread: thread(), checkpoint: CheckpointId::default(), why: "it has format 9".into() },
+            "thread `guest-7`: checkpoint 00000000000000000000000000000000 can't be read into this graph: it has format 9; \
+             use the graph and state that made it, read an older one with `state_at`, or `delete` the thread",
             None,
         ),
         (

@@ -31,6 +31,7 @@ const ENGINE: &[(&str, u32)] = &[
     ("reply", 3),
     ("report", 3),
     ("compile_error", 4),
+    ("longterm", 4),
     ("run_error", 4),
     ("spec", 4),
     ("store", 4),
@@ -57,6 +58,36 @@ const NODES: &[(&str, u32)] = &[
     ("batch", 5),
     ("stage", 5),
     ("flow", 6),
+];
+
+/// The same for the SQLite store.
+const SQLITE: &[(&str, u32)] = &[
+    ("error", 0),
+    ("keys", 0),
+    ("options", 1),
+    ("schema", 2),
+    ("longterm", 3),
+    ("read", 3),
+    ("write", 4),
+    ("queue", 5),
+    ("readers", 5),
+    ("store", 6),
+];
+
+/// The same for the store in PostgreSQL.
+const POSTGRES: &[(&str, u32)] = &[
+    ("fault", 0),
+    ("options", 0),
+    ("sql", 0),
+    ("value", 0),
+    ("error", 1),
+    ("pool", 1),
+    ("read", 1),
+    ("remove", 1),
+    ("commit", 2),
+    ("migrate", 2),
+    ("store", 3),
+    ("longterm", 4),
 ];
 
 fn root() -> PathBuf {
@@ -86,8 +117,16 @@ fn sources(folders: &[&str]) -> Vec<(PathBuf, String)> {
 }
 
 const ALL: &[&str] = &["graph-engine", "graph-nodes", "demos", "tests"];
-const LIBRARIES: &[&str] =
-    &["graph-engine/src", "graph-engine/macros/src", "graph-nodes/src", "graph-nodes/macros/src"];
+const LIBRARIES: &[&str] = &[
+    "graph-engine/src",
+    "graph-engine/macros/src",
+    "graph-engine/rows/src",
+    "graph-engine/postgres/src",
+    "graph-engine/sealed/src",
+    "graph-engine/sqlite/src",
+    "graph-nodes/src",
+    "graph-nodes/macros/src",
+];
 
 #[test]
 fn every_file_says_what_it_is() {
@@ -159,6 +198,16 @@ fn modules_of_the_engine_know_lower_floors_only() {
 #[test]
 fn modules_of_the_node_library_know_lower_floors_only() {
     check_floors("graph-nodes/src", NODES);
+}
+
+#[test]
+fn modules_of_the_sqlite_store_know_lower_floors_only() {
+    check_floors("graph-engine/sqlite/src", SQLITE);
+}
+
+#[test]
+fn modules_of_the_store_in_postgresql_know_lower_floors_only() {
+    check_floors("graph-engine/postgres/src", POSTGRES);
 }
 
 #[test]

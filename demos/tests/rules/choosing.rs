@@ -3,8 +3,9 @@
 use super::visit::{TODAY, Visit, answer, call, stage};
 use demos::hotel::state::Hotel;
 use graph_engine::{RunError, Status};
-use graph_nodes::message::Message;
+use graph_nodes::message::{CallStatus, Message};
 use graph_nodes::model::Turn;
+use graph_nodes::tool::ConfirmQuestion;
 use serde_json::json;
 
 #[tokio::test(start_paused = true)]
@@ -68,7 +69,7 @@ async fn nothing_is_booked_without_the_guests_word() {
     let end = visit.say("yes").await;
     assert_eq!((stage(&end), end.state.booking.clone()), ("booking", None));
     assert_eq!(answer(&end).1, "`Casa Limoa` was proposed, not `Tram Bell Inn`, propose that first");
-    let end = visit.say("yes, book it").await;
+    let end = visit.agree("yes, book it").await;
     assert_eq!(end.status, Status::Completed);
     assert_eq!(end.state.booking.as_ref().map(|booking| booking.hotel.as_str()), Some("Casa Limoa"));
 }
@@ -82,7 +83,7 @@ async fn after_a_booking_the_thread_is_complete_and_no_model_is_asked() {
     ])
     .await;
     visit.say("Casa Limoa").await;
-    let end = visit.say("yes").await;
+    let end = visit.agree("yes").await;
     assert_eq!(end.status, Status::Completed);
     assert!(end.reply_as::<String>().unwrap().unwrap().starts_with("Booked: Casa Limoa, "));
     let asked = visit.asked();
@@ -121,4 +122,24 @@ async fn a_proposal_is_dropped_when_its_stage_is_left() {
     assert_eq!(end.state.chosen.as_deref(), Some("Casa Limoa"));
     let end = visit.say("I changed my mind").await;
     assert_eq!((stage(&end), end.state.chosen.clone()), ("explore", None));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_guest_is_asked_before_a_booking_and_a_no_books_nothing() {
+    let visit = Visit::with_offers([
+        call("choose_hotel", json!({"hotel": "Casa Limoa"})),
+        Turn::text("Shall I book it?"),
+        call("confirm_booking", json!({"hotel": "Casa Limoa", "confirmed": true})),
+        Turn::text("All right."),
+    ])
+    .await;
+    visit.say("Casa Limoa").await;
+    let paused = visit.say("yes").await;
+    assert_eq!((paused.status, paused.interrupts().len()), (Status::Paused, 1));
+    let question: ConfirmQuestion = serde_json::from_value(paused.interrupts()[0].question.clone()).unwrap();
+    assert_eq!(question.text, "Book Casa Limoa, a double room for 2 guests, 3 to 6 July 2026 (3 nights), for €165.16?");
+    assert_eq!((&question.details["hotel"], &question.calls[0].tool[..]), (&json!("Casa Limoa"), "confirm_booking"));
+    let end = visit.thread.resume(false).await.unwrap();
+    assert_eq!((stage(&end), end.state.booking.clone(), answer(&end).0), ("booking", None, CallStatus::Declined));
+    visit.model.assert_done().unwrap();
 }

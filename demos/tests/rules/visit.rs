@@ -4,7 +4,7 @@ use demos::hotel::catalogue::Catalogue;
 use demos::hotel::graph::graph;
 use demos::hotel::state::Hotel;
 use demos::hotel::tools::Desk;
-use graph_engine::{MemoryStore, Name, Runner, Thread, TurnEnd};
+use graph_engine::{MemoryStore, Name, Runner, Status, Thread, TurnEnd};
 use graph_nodes::message::{CallStatus, Message, Role, ToolCall, check_history};
 use graph_nodes::model::{ChatModel, ScriptedModel, Turn};
 use jiff::civil::{Date, date};
@@ -40,8 +40,15 @@ impl Visit {
     pub(crate) async fn say(&self, text: &str) -> TurnEnd<Hotel> {
         let end = self.thread.run(Hotel::said(text, TODAY)).await.unwrap();
         assert_eq!(check_history(end.state.history.iter()), Ok(()));
-        assert!(end.state.draft.is_none());
+        // While a call waits for the guest, its response is still a draft.
+        assert_eq!(end.state.draft.is_some(), end.status == Status::Paused);
         end
+    }
+
+    /// Says something that makes the model book, and says yes to the question.
+    pub(crate) async fn agree(&self, text: &str) -> TurnEnd<Hotel> {
+        assert_eq!(self.say(text).await.status, Status::Paused);
+        self.thread.resume(true).await.unwrap()
     }
 
     /// How many requests the model got.

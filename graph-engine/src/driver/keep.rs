@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use tokio::runtime::Handle;
 use tokio::sync::{Mutex as Line, oneshot};
@@ -21,6 +21,7 @@ use crate::task_id::TaskId;
 type Flight = (Box<Commit>, Result<(), StoreError>);
 
 pub(crate) struct Keep {
+    me: Weak<Self>,
     store: Arc<dyn CheckpointStore>,
     place: Place,
     /// Results of single tasks are worth saving.
@@ -55,9 +56,10 @@ impl Keep {
         saves: bool,
         spawn: Option<Arc<dyn Spawn>>,
         lease: Option<Arc<dyn Any + Send + Sync>>,
-    ) -> Self {
+    ) -> Arc<Self> {
         let saves = saves && store.outlives_process();
-        Self { store, place, saves, spawn, lease, queue: Mutex::default(), line: Line::default() }
+        let (queue, line) = (Mutex::default(), Line::default());
+        Arc::new_cyclic(|me| Self { me: me.clone(), store, place, saves, spawn, lease, queue, line })
     }
 
     /// Whether results of single tasks are worth saving.
@@ -91,7 +93,7 @@ impl Keep {
     pub(crate) async fn commit_beside(&self, commit: Box<Commit>) -> Result<Option<Box<Commit>>, StoreError> {
         let mut line = self.line.lock().await;
         let landed = self.land(&mut line).await?;
-        if self.spawn.is_none() && Handle::try_current().is_err() {
+        if !self.can_spawn() {
             self.store.commit(&self.place, &commit).await?;
             self.moved(&mut line, commit.id);
             return Ok(Some(commit));
@@ -108,10 +110,7 @@ impl Keep {
             let _ = done.send((commit, stored));
             drop(lease);
         };
-        match &self.spawn {
-            Some(spawn) => spawn.spawn(Box::pin(work)),
-            None => drop(tokio::spawn(work)),
-        }
+        self.spawn(work);
         Ok(landed)
     }
 
@@ -128,6 +127,11 @@ impl Keep {
         Some(over)
     }
 
+    /// Waits for the checkpoint under way, and gives it back.
+    pub(crate) async fn finish(&self) -> Result<Option<Box<Commit>>, StoreError> {
+        self.land(&mut *self.line.lock().await).await
+    }
+
     /// Waits for the checkpoint under way.
     async fn land(&self, line: &mut Writes) -> Result<Option<Box<Commit>>, StoreError> {
         let Some(flight) = &mut line.flight else { return Ok(None) };
@@ -139,17 +143,14 @@ impl Keep {
         over
     }
 
-    /// Waits until all that was begun is stored; gives the checkpoint that was under way.
-    pub(crate) async fn flush(&self) -> Result<Option<Box<Commit>>, StoreError> {
-        let mut line = self.line.lock().await;
-        self.land(&mut line).await
-    }
-
     fn queue(&self) -> std::sync::MutexGuard<'_, Queue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Saves results of tasks of the unfinished super-step; those that wait at the same time go together.
+    ///
+    /// Where that is possible it is done beside the caller: a node may stop polling the future in which it remembers
+    /// something, and must not keep others from the store meanwhile.
     pub(crate) async fn save(&self, results: impl IntoIterator<Item = SavedResult>) -> Result<(), StoreError> {
         let mine = {
             let mut queue = self.queue();
@@ -158,6 +159,22 @@ impl Keep {
             queue.queued += (queue.waiting.len() - before) as u64;
             queue.queued
         };
+        let Some(keep) = self.me.upgrade().filter(|keep| keep.can_spawn()) else {
+            return self.flush(mine).await;
+        };
+        let (done, waiting) = oneshot::channel();
+        let work = async move {
+            let saved = no_panic(keep.flush(mine)).await;
+            let saved = saved.unwrap_or_else(|what| Err(StoreError::unavailable(format!("it panicked: {what}"))));
+            // Nobody may be left to hear of it.
+            let _ = done.send(saved);
+        };
+        self.spawn(work);
+        waiting.await.unwrap_or_else(|_| Err(lost()))
+    }
+
+    /// Saves what waits, unless somebody has done so meanwhile.
+    async fn flush(&self, mine: u64) -> Result<(), StoreError> {
         let mut line = self.line.lock().await;
         if self.queue().stored >= mine {
             return Ok(());
@@ -175,6 +192,17 @@ impl Keep {
             queue.stored += batch.len() as u64;
         }
         saved
+    }
+
+    fn can_spawn(&self) -> bool {
+        self.spawn.is_some() || Handle::try_current().is_ok()
+    }
+
+    fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+        match &self.spawn {
+            Some(spawn) => spawn.spawn(Box::pin(work)),
+            None => drop(tokio::spawn(work)),
+        }
     }
 }
 

@@ -1,9 +1,11 @@
 //! The local driver: one loop around the machine, on tokio.
 
 use std::collections::VecDeque;
-use std::future::Future;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
+use std::task::Poll;
 use std::time::Duration;
 
 use futures_util::StreamExt;
@@ -57,8 +59,9 @@ pub enum Durability {
     /// Each super-step is stored before the next one begins. After a crash only the step in flight runs again.
     #[default]
     Sync,
-    /// A super-step is stored while the next ones run; steps that end while an earlier one is being stored are stored
-    /// together. After a crash the steps since the last stored one run again, with the same idempotency keys.
+    /// The input is stored first, then each super-step while the next ones run; steps that end while an earlier one is
+    /// being stored are stored together. After a crash the steps since the last stored one run again, with the same
+    /// idempotency keys.
     Async,
     /// Only the end of the turn is stored, and its pauses and failures. After a crash the turn never was.
     Exit,
@@ -102,6 +105,23 @@ impl<S: State, F: Future<Output = Ended<S>>> Running<S, F> {
                 None => self.spawned.take_all(&mut self.arrived).await,
             }
         }
+    }
+}
+
+impl<S: State, F: Future<Output = Ended<S>>> Running<S, F> {
+    /// Waits for something while the tasks in place go on, because it may be one of them that holds it up.
+    async fn meanwhile<T>(&mut self, other: impl Future<Output = T>) -> T {
+        let mut other = pin!(other);
+        poll_fn(|cx| {
+            if let Poll::Ready(done) = other.as_mut().poll(cx) {
+                return Poll::Ready(done);
+            }
+            while let Poll::Ready(Some(ended)) = self.joined.poll_next_unpin(cx) {
+                self.arrived.push_back(ended);
+            }
+            Poll::Pending
+        })
+        .await
     }
 }
 
@@ -159,7 +179,11 @@ impl<S: State> LocalDriver<S> {
                 Ask::Run(batch) => Answer::Ran(self.run(machine, batch, &mut running, &begin).await?),
                 Ask::Commit(commit) => Answer::Committed(self.commit(commit).await?),
                 Ask::Stop(stopped) => {
-                    self.flush().await?;
+                    // What is being stored must be before anybody is told of the end.
+                    if let Some(keep) = &self.keep {
+                        let landed = keep.finish().await.map_err(|cause| self.store_error(cause))?;
+                        self.tell_checkpoint(landed.as_deref()).await;
+                    }
                     return Ok(*stopped);
                 }
             }
@@ -180,15 +204,6 @@ impl<S: State> LocalDriver<S> {
                 }
             },
         }
-    }
-
-    /// The end of a turn is stored before the turn says so.
-    async fn flush(&self) -> Result<(), RunError> {
-        if let (Some(keep), Durability::Async) = (&self.keep, self.durability) {
-            let landed = Box::pin(keep.flush()).await.map_err(|cause| self.store_error(cause))?;
-            self.tell_checkpoint(landed.as_deref()).await;
-        }
-        Ok(())
     }
 
     async fn tell_checkpoint(&self, stored: Option<&Commit>) {
@@ -273,7 +288,7 @@ impl<S: State> LocalDriver<S> {
                 && let Some(keep) = &self.keep
                 && !results.is_empty()
             {
-                keep.save(results).await.map_err(|cause| self.store_error(cause))?;
+                running.meanwhile(keep.save(results)).await.map_err(|cause| self.store_error(cause))?;
             }
             if failed {
                 break;
@@ -324,7 +339,8 @@ impl<S: State> LocalDriver<S> {
     async fn commit(&self, mut commit: Box<Commit>) -> Result<Box<Commit>, RunError> {
         let Some(keep) = &self.keep else { return Ok(commit) };
         commit.time_ms = millis(self.bench.seams.clock.now());
-        if self.durability == Durability::Async && matches!(commit.kind, CheckpointKind::Input | CheckpointKind::Step) {
+        // The input is stored before the first node runs, because all idempotency keys of the turn hang on it.
+        if self.durability == Durability::Async && commit.kind == CheckpointKind::Step {
             let spare = Box::new(Commit { id: commit.id, ..Commit::default() });
             let landed = keep.commit_beside(commit).await.map_err(|cause| self.store_error(cause))?;
             self.tell_checkpoint(landed.as_deref()).await;

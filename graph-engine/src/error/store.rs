@@ -2,7 +2,8 @@
 
 use super::BoxError;
 
-/// Why a checkpoint store failed. The four kinds ask for different things: reload, look at the data, wait, make room.
+/// Why a checkpoint store failed. The kinds ask for different things: reload, look at the data, bring the
+/// key, wait, make room.
 ///
 /// ```
 /// use graph_engine::StoreError;
@@ -32,6 +33,19 @@ pub enum StoreError {
         /// What is wrong.
         why: String,
     },
+    /// Stored data is sealed with a key that this program doesn't have. Nothing is lost.
+    #[error(
+        "checkpoint {checkpoint} of thread `{thread}` is sealed with key `{key}`, which is not among the keys of the \
+         store; nothing is lost, add the key and try again"
+    )]
+    UnknownKey {
+        /// The thread.
+        thread: String,
+        /// The checkpoint that the row was written for.
+        checkpoint: String,
+        /// The name or number of the key.
+        key: String,
+    },
     /// The store can't be reached now; nothing is known of this call's effect. Repeating it is harmless.
     #[error("the checkpoint store is unavailable: {cause}; repeating the call is harmless")]
     Unavailable {
@@ -55,6 +69,11 @@ impl StoreError {
     /// Stored data that can't be understood.
     pub fn corrupt(thread: impl Into<String>, why: impl Into<String>) -> Self {
         Self::Corrupt { thread: thread.into(), why: why.into() }
+    }
+
+    /// Data that is sealed with a key that isn't there.
+    pub fn unknown_key(thread: impl Into<String>, checkpoint: impl Into<String>, key: impl Into<String>) -> Self {
+        Self::UnknownKey { thread: thread.into(), checkpoint: checkpoint.into(), key: key.into() }
     }
 
     /// A backend that can't be reached.

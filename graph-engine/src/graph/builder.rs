@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use super::compile::RouterFn;
 use super::input::InputRules;
+use super::version::Version;
 use crate::compile_error::CompileError;
 use crate::diagnostic::{Level, Lint};
 use crate::error::BoxError;
 use crate::name::Name;
 use crate::node::{IntoNode, NodeDefaults, NodeSpec, Siblings};
 use crate::spec::GraphSpec;
-use crate::state::{FieldSet, Fields, State};
+use crate::state::{FieldSet, Fields, State, StoredFields};
 use crate::task::{IntoNamedNext, IntoNext, NamedMoves, Route, RouteSpec};
 
 use super::Graph;
@@ -63,6 +64,7 @@ pub struct Builder<S: State> {
     pub(super) siblings: Siblings,
     pub(super) input: InputRules<S>,
     pub(super) exits: Vec<Name>,
+    pub(super) version: Version,
     /// What a graph that was read from data was made of.
     pub(super) made_of: Option<Arc<GraphSpec>>,
     /// The cluster that is being described.
@@ -122,6 +124,7 @@ impl<S: State> Builder<S> {
             siblings: Siblings::default(),
             input: InputRules::default(),
             exits: Vec::new(),
+            version: Version::default(),
             made_of: None,
             open: None,
         }
@@ -345,6 +348,65 @@ impl<S: State> Builder<S> {
         check: impl Fn(&S, &S::Update) -> Result<(), E> + Send + Sync + 'static,
     ) -> Self {
         self.input.check(move |state, input| check(state, input).map_err(Into::into));
+        self
+    }
+
+    /// The version of the state's schema, written into every checkpoint; 0 if none is given. Raise it when stored fields
+    /// need a [`migrate`](Self::migrate) to be read. A checkpoint of a newer version than this is refused.
+    ///
+    /// Without a migration a field that is new has the value of the graph's initial state, and one that is gone is
+    /// ignored with a warning.
+    pub fn schema(mut self, version: u32) -> Self {
+        self.version.number = version;
+        self
+    }
+
+    /// What to do with the fields of a checkpoint that has an older version than [`schema`](Self::schema), each time when
+    /// one is read: it is given that version and the fields as JSON. What it changes is stored whole by the next commit,
+    /// under the new version. An error, or a panic, refuses the checkpoint with
+    /// [`RunError::Restore`](crate::RunError::Restore).
+    ///
+    /// ```
+    /// use graph_engine::{Graph, MemoryStore, START, State};
+    ///
+    /// async fn explore() {}
+    ///
+    /// mod old {
+    ///     #[derive(graph_engine::State, Clone, Default)]
+    ///     pub struct Trip {
+    ///         pub town: String,
+    ///     }
+    /// }
+    ///
+    /// #[derive(State, Clone, Default)]
+    /// struct Trip {
+    ///     city: String,
+    /// }
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+    /// let store = MemoryStore::new();
+    /// let old = Graph::<old::Trip>::builder("trip").node("explore", explore).edge(START, "explore").compile().unwrap();
+    /// old.runner().store(store.clone()).thread("guest-7").run(old::Trip::update().town("Oslo")).await.unwrap();
+    ///
+    /// let graph = Graph::<Trip>::builder("trip")
+    ///     .node("explore", explore)
+    ///     .edge(START, "explore")
+    ///     .schema(1)
+    ///     .migrate(|_from, stored| {
+    ///         stored.rename("town", "city");
+    ///         Ok(())
+    ///     })
+    ///     .compile()
+    ///     .unwrap();
+    /// let thread = graph.runner().store(store).thread("guest-7");
+    /// assert_eq!(thread.state().await.unwrap().state.city, "Oslo");
+    /// # });
+    /// ```
+    pub fn migrate(
+        mut self,
+        migrate: impl Fn(u32, &mut StoredFields) -> Result<(), BoxError> + Send + Sync + 'static,
+    ) -> Self {
+        self.version.migrate = Some(Box::new(migrate));
         self
     }
 

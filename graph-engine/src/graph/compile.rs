@@ -131,6 +131,7 @@ pub(super) fn compile<S: State>(mut builder: Builder<S>) -> Result<Graph<S>, Com
         siblings: builder.siblings,
         input: builder.input,
         exits: builder.exits,
+        version: builder.version,
         name: builder.name,
         single: single_writer_fields(&builder.initial),
         transient: transient_fields(&builder.initial),

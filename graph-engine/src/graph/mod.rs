@@ -6,10 +6,12 @@ mod compile;
 mod describe;
 mod from_spec;
 mod input;
+mod version;
 
 pub use builder::Builder;
 pub(crate) use compile::{Exit, Hops, JoinSpec, RouterFn, VertexSpec};
 pub(crate) use input::InputRules;
+pub(crate) use version::Version;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -64,6 +66,7 @@ pub(crate) struct Inner<S: State> {
     pub(crate) input: InputRules<S>,
     /// Nodes of a graph around this one to which commands and routers may lead.
     pub(crate) exits: Vec<Name>,
+    pub(crate) version: Version,
     /// Whether some node has a cache or a limit, which stand around all attempts of a task.
     pub(crate) guarded: bool,
     /// Fields with one writer a super-step.

@@ -49,14 +49,10 @@ impl<S: State> Machine<S> {
         self.embedded = Some(Box::new(Embedded { call, written: S::Update::default(), step_limit }));
     }
 
-    /// The next commit begins a branch.
-    pub(crate) fn branch(&mut self) {
-        (self.fork, self.fresh) = (true, true);
-    }
-
     /// A call that is over makes place for the next one.
     pub(super) fn begin_call(&mut self) {
         self.frontier.abandon();
+        self.breaks.leave();
         self.frontier.begin_turn();
         self.frontier.completed = false;
         self.frontier.left.clear();
@@ -79,8 +75,8 @@ impl<S: State> Machine<S> {
             Enter::State(state) => {
                 self.begin_call();
                 let stored = (0..state.fields().len()).filter(|field| !state.fields()[*field].transient);
-                self.dirty = stored.fold(FieldSet::EMPTY, |set, field| set | FieldSet::of(field));
-                self.whole = self.dirty;
+                let stored = stored.fold(FieldSet::EMPTY, |set, field| set | FieldSet::of(field));
+                self.changes.keep(stored, stored);
                 *self.state_mut() = state;
                 Ok(())
             }

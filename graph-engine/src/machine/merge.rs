@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::Machine;
 use super::outcome::TaskOutcome;
+use super::wrote::Writer;
 use crate::error::BoxError;
 use crate::panic::panic_text;
 use crate::report::RunReport;
@@ -54,6 +55,14 @@ impl<S: State> Machine<S> {
     /// Reducers into new values, then moves that can't fail. The slots keep empty updates, so that after a failed
     /// router only the routing is left to do.
     pub(super) fn merge(&mut self) -> Result<(), RunError> {
+        if self.options.durable {
+            for slot in &self.frontier.slots {
+                if let Some(TaskOutcome::Done(outcome)) = &slot.done {
+                    self.changes.note(&self.shared.state, &outcome.update);
+                }
+            }
+        }
+        self.note_writers();
         let updates = self.frontier.slots.iter_mut().filter_map(|slot| match &mut slot.done {
             Some(TaskOutcome::Done(outcome)) => Some(&mut outcome.update),
             _ => None,
@@ -72,17 +81,48 @@ impl<S: State> Machine<S> {
     }
 
     /// The input of a turn passes through the same rules.
-    pub(super) fn merge_input(&mut self, mut input: S::Update) -> Result<(), RunError> {
+    pub(super) fn merge_input(&mut self, input: S::Update) -> Result<(), RunError> {
         self.state_mut().reset_transient();
-        let merged = apply(self.state_mut(), std::iter::once(&mut input));
-        self.note_writes(merged).map_err(|cause| RunError::Input { thread: self.thread(), cause })
+        let fields = self.shared.state.written(&input);
+        self.merge_one(input).map_err(|cause| RunError::Input { thread: self.thread(), cause })?;
+        self.wrote.begin();
+        self.wrote.add(Writer::Input, fields.without(self.graph.inner().transient));
+        Ok(())
+    }
+
+    /// One update from outside.
+    pub(super) fn merge_one(&mut self, mut update: S::Update) -> Result<(), BoxError> {
+        if self.options.durable {
+            self.changes.note(&self.shared.state, &update);
+        }
+        let merged = apply(self.state_mut(), std::iter::once(&mut update));
+        self.note_writes(merged)
+    }
+
+    /// Who has finished, and what each of them writes.
+    fn note_writers(&mut self) {
+        if !self.options.durable {
+            return;
+        }
+        self.wrote.begin();
+        let transient = self.graph.inner().transient;
+        for slot in &self.frontier.slots {
+            if let Some(TaskOutcome::Done(outcome)) = &slot.done {
+                let fields = self.shared.state.written(&outcome.update).without(transient);
+                self.wrote.add(Writer::Node(slot.node), fields);
+            }
+        }
     }
 
     /// What was written must be in the next commit.
     fn note_writes(&mut self, merged: Result<Writes, BoxError>) -> Result<(), BoxError> {
-        let Writes { fields, whole } = merged?;
-        self.dirty.insert(fields);
-        self.whole.insert(whole);
+        match merged {
+            Ok(Writes { fields, whole }) => self.changes.keep(fields, whole),
+            Err(cause) => {
+                self.changes.forget();
+                return Err(cause);
+            }
+        }
         Ok(())
     }
 
@@ -104,12 +144,16 @@ fn state_mut<'s, S: State>(shared: &'s mut Arc<Shared<S>>, report: &mut RunRepor
 }
 
 /// The fields that updates wrote, and those that must be stored whole.
-struct Writes {
+pub(super) struct Writes {
     fields: FieldSet,
     whole: FieldSet,
 }
 
-fn apply<'u, S: State>(state: &mut S, updates: impl Iterator<Item = &'u mut S::Update>) -> Result<Writes, BoxError> {
+/// Merges updates in their order, as one super-step.
+pub(super) fn apply<'u, S: State>(
+    state: &mut S,
+    updates: impl Iterator<Item = &'u mut S::Update>,
+) -> Result<Writes, BoxError> {
     // Reducers and `Append` may be the user's: a panic in one must not leave the process.
     let merged = catch_unwind(AssertUnwindSafe(|| {
         let mut writes = Writes { fields: FieldSet::EMPTY, whole: FieldSet::EMPTY };

@@ -10,11 +10,15 @@
 //! Batch and commit go out full and come back with the answer, boxed, so that a steady state allocates nothing. What
 //! comes next is a function of the frontier alone: after a crash the machine is restored and told `Recover`.
 
+mod breaks;
+mod edit;
 mod embed;
 mod fault;
+mod fields;
 mod frontier;
 mod joins;
 mod merge;
+mod migrate;
 mod outcome;
 mod pause;
 mod place;
@@ -22,11 +26,14 @@ mod plan;
 mod position;
 mod routing;
 mod trace;
+mod wrote;
 
+pub(crate) use edit::EditBy;
 pub(crate) use embed::{Enter, kept_child};
 pub(crate) use fault::fault;
 pub(crate) use outcome::{Failure, TaskOutcome};
 pub(crate) use position::{CHILD, call_of, decode_outcome, encode_outcome};
+pub(crate) use wrote::{EDIT, Writings, WroteRow};
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,12 +44,15 @@ use crate::graph::Graph;
 use crate::name::Name;
 use crate::report::RunReport;
 use crate::run_error::{RunError, TaskFailure, TaskRef};
-use crate::state::{FieldSet, State};
+use crate::state::State;
 use crate::store::{CheckpointKind, Commit, Tags};
 use crate::task::{Answers, Outcome, Shared, Task, TurnContext};
 use crate::task_id::TaskId;
+use breaks::Breaks;
 use embed::Embedded;
+use fields::Changes;
 use frontier::{Frontier, Slot};
+use wrote::Wrote;
 
 /// What the machine wants next: two words, whatever it carries.
 pub(crate) enum Ask<S: State> {
@@ -74,7 +84,6 @@ pub(crate) enum Start<S: State> {
     /// A call of a child graph begins or goes on.
     Enter(Enter<S>),
     /// After a crash: the same turn goes on where the last commit left it.
-    #[cfg_attr(not(feature = "testing"), expect(dead_code, reason = "only drivers of tests restart a turn so far"))]
     Recover,
 }
 
@@ -100,7 +109,7 @@ pub(crate) enum Stopped {
     Cancelled,
     /// At the boundary of a super-step, because somebody asked for it.
     Drained,
-    /// Something waits for an answer, and all else is over.
+    /// It waits, for an answer or at a breakpoint, and all else is over.
     Paused,
     Failed(RunError),
 }
@@ -143,6 +152,10 @@ pub(crate) struct Machine<S: State> {
     unsaved: bool,
     /// Why the machine stops once that commit is made.
     ending: Option<Box<Stopped>>,
+    /// The turn stops at the boundary after so many super-steps.
+    until: Option<u64>,
+    breaks: Breaks,
+    wrote: Wrote,
     // What the next commit must hold.
     prefix: IdPrefix,
     head: Option<CheckpointId>,
@@ -154,12 +167,7 @@ pub(crate) struct Machine<S: State> {
     /// Only there in a child graph.
     embedded: Option<Box<Embedded<S>>>,
     tags: Arc<Tags>,
-    dirty: FieldSet,
-    /// Fields that must be stored whole: never stored before, or overwritten.
-    whole: FieldSet,
-    marks: Vec<u64>,
-    /// Bytes of each field as stored.
-    sizes: Vec<u64>,
+    changes: Changes,
     // Recycled buffers.
     batch: Option<Box<Batch<S>>>,
     commit: Option<Box<Commit>>,
@@ -169,7 +177,6 @@ impl<S: State> Machine<S> {
     /// The machine of a thread that has never run.
     pub(crate) fn new(graph: Graph<S>, options: Options, turn: Arc<TurnContext>, tags: Arc<Tags>) -> Self {
         let inner = graph.inner();
-        let fields = inner.initial.fields().len();
         let mut frontier = Frontier::new(inner);
         frontier.trace = options.record.then(Box::default);
         Self {
@@ -186,16 +193,16 @@ impl<S: State> Machine<S> {
             hold: false,
             unsaved: false,
             ending: None,
+            until: None,
+            breaks: Breaks::default(),
+            wrote: Wrote::default(),
             head: None,
             origin: CheckpointId::default(),
             fresh: true,
             fork: false,
             embedded: None,
             tags,
-            dirty: FieldSet::EMPTY,
-            whole: (0..fields).fold(FieldSet::EMPTY, |set, field| set | FieldSet::of(field)),
-            marks: vec![0; fields],
-            sizes: vec![0; fields],
+            changes: Changes::new(&inner.initial),
             batch: None,
             commit: None,
             graph,
@@ -306,6 +313,7 @@ impl<S: State> Machine<S> {
             }
             Start::Input(update) => {
                 self.frontier.begin_turn();
+                self.breaks.leave();
                 self.began = self.step;
                 self.fresh = true;
                 let accepted = self.check_input(&update).and_then(|()| self.merge_input(update));
@@ -319,6 +327,7 @@ impl<S: State> Machine<S> {
                 self.fresh = true;
                 self.shared.turn.journals.clear();
                 self.frontier.abandon();
+                self.breaks.leave();
                 self.commit(CheckpointKind::Abandon)
             }
             Start::Proceed => {
@@ -348,7 +357,11 @@ impl<S: State> Machine<S> {
             return stop(Stopped::Cancelled);
         }
         if survey.waiting {
-            return if self.draining && survey.is_untouched() { self.end(Stopped::Drained) } else { self.run() };
+            let draining = self.draining || self.until == Some(self.step);
+            if draining && survey.is_untouched() {
+                return self.end(Stopped::Drained);
+            }
+            return self.breakpoint(survey).unwrap_or_else(|| self.run());
         }
         if survey.paused {
             return self.stop_paused();
@@ -474,6 +487,7 @@ impl<S: State> Machine<S> {
         self.keep_children();
         self.frontier.plan_next(self.graph.inner(), self.step);
         self.count_step();
+        self.breaks.leave();
         self.step += 1;
         self.fresh = self.options.every_step;
         self.shared.turn.journals.clear();

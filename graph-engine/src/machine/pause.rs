@@ -93,6 +93,7 @@ impl<S: State> Machine<S> {
     pub(super) fn start_again(&mut self) -> Ask<S> {
         self.state_mut().reset_transient();
         self.frontier.forget_failures();
+        self.wrote.forget();
         self.began = self.step;
         self.commit(CheckpointKind::Pending)
     }

@@ -9,16 +9,19 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::fields::decode_update;
 use super::frontier::Slot;
+use super::migrate::rename;
 use super::outcome::TaskOutcome;
+use super::wrote::WroteRow;
 use super::{Ask, Machine, fail, rank_of};
 use crate::checkpoint_id::CheckpointId;
 use crate::graph::Inner;
 use crate::name::Name;
 use crate::reply::Reply;
 use crate::run_error::RunError;
-use crate::state::{CodecError, Encoding, FieldSet, State};
-use crate::store::{CheckpointKind, Commit, FieldRow, SavedResult, Stored};
+use crate::state::{CodecError, State};
+use crate::store::{CheckpointKind, Commit, SavedResult, Stored};
 use crate::task::{END, Extra, Goto, Hop, Journal, Outcome, Payload, Rare, Target};
 use crate::task_id::TaskId;
 
@@ -28,6 +31,9 @@ const VERSION: u32 = 1;
 #[derive(Serialize, Deserialize)]
 struct Position<'a> {
     version: u32,
+    /// The version of the state's schema.
+    #[serde(default, skip_serializing_if = "is_default")]
+    schema: u32,
     step: u64,
     began: u64,
     /// The checkpoint that made the frontier, when it isn't this one.
@@ -54,6 +60,14 @@ struct Position<'a> {
     written: Option<Box<RawValue>>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     left: Vec<HopRow>,
+    /// The thread stopped here at a breakpoint.
+    #[serde(default, skip_serializing_if = "is_default")]
+    broke: bool,
+    /// Who finished in the last super-step, and in those before it that share this checkpoint.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    wrote: Vec<WroteRow<'a>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    earlier: Vec<WroteRow<'a>>,
 }
 
 /// The call that a stored checkpoint of a child graph served.
@@ -127,6 +141,55 @@ struct HopRow {
     payload: Option<[Box<RawValue>; 1]>,
 }
 
+impl Position<'_> {
+    /// Counters that no thread reaches are not to be counted on from.
+    fn check_counters(&self) -> Result<(), String> {
+        const MANY: u32 = u32::MAX / 2;
+        if self.began > self.step || self.step > u64::MAX / 2 {
+            return Err(format!("it is of super-step {}, of a turn that began at {}", self.step, self.began));
+        }
+        let wild = |slot: &&SlotRow<'_>| slot.attempt == 0 || slot.attempt > MANY || slot.stays > MANY;
+        if let Some(slot) = self.next.iter().chain(&self.deferred).find(wild) {
+            return Err(format!("`{}` is at attempt {} after {} stays", slot.node, slot.attempt, slot.stays));
+        }
+        match self.stays.iter().find(|(_, stays)| *stays > MANY) {
+            Some((cluster, stays)) => Err(format!("cluster `{cluster}` has stayed {stays} times")),
+            None => Ok(()),
+        }
+    }
+
+    /// Nodes have other names since it was written.
+    fn rename_nodes(&mut self, nodes: &[(String, String)]) {
+        for slot in self.next.iter_mut().chain(&mut self.deferred) {
+            slot.node = rename(std::mem::take(&mut slot.node), nodes);
+            if let Some(done) = &mut slot.done {
+                done.next.rename_nodes(nodes);
+            }
+        }
+        for join in &mut self.joins {
+            join.to = rename(std::mem::take(&mut join.to), nodes);
+            for (source, _) in &mut join.sources {
+                *source = rename(std::mem::take(source), nodes);
+            }
+        }
+    }
+}
+
+impl NextRow {
+    fn rename_nodes(&mut self, nodes: &[(String, String)]) {
+        let hops = match self {
+            Self::Many(hops) | Self::Within(_, hops) => &mut hops[..],
+            Self::Rescue(hop) => std::slice::from_mut(hop),
+            Self::Declared | Self::Stay(_) | Self::Direct(_) | Self::Finish(_) => &mut [],
+        };
+        for hop in hops {
+            if let Cow::Owned(name) = rename(Cow::Borrowed(&hop.to), nodes) {
+                hop.to = name.into();
+            }
+        }
+    }
+}
+
 fn one() -> u32 {
     1
 }
@@ -187,6 +250,16 @@ impl OutcomeRow {
 
     fn into_outcome<S: State>(self, state: &S) -> Result<Outcome<S>, String> {
         let update = state.decode_update(self.update.get().as_bytes()).map_err(|e| e.to_string())?;
+        Ok(self.with(update))
+    }
+
+    /// The same, for what may be older than the program: see [`decode_update`].
+    fn restore<S: State>(self, state: &S, warnings: &mut Vec<String>) -> Result<Outcome<S>, String> {
+        let update = decode_update(state, &self.update, warnings).map_err(|e| e.to_string())?;
+        Ok(self.with(update))
+    }
+
+    fn with<S: State>(self, update: S::Update) -> Outcome<S> {
         let hop = hop_of;
         let goto = match self.next {
             NextRow::Declared => Goto::Declared,
@@ -199,7 +272,7 @@ impl OutcomeRow {
             NextRow::Direct(reply) => Goto::rare(Rare::Direct(reply)),
             NextRow::Finish(reply) => Goto::rare(Rare::Finish(reply)),
         };
-        Ok(Outcome { update, goto })
+        Outcome { update, goto }
     }
 }
 
@@ -223,7 +296,8 @@ impl<S: State> Machine<S> {
         if !self.options.durable {
             return self.advance();
         }
-        if self.hold && matches!(kind, CheckpointKind::Input | CheckpointKind::Step) {
+        // A branch begins with its first commit.
+        if self.hold && !self.fork && matches!(kind, CheckpointKind::Input | CheckpointKind::Step) {
             self.unsaved = true;
             return self.advance();
         }
@@ -240,8 +314,6 @@ impl<S: State> Machine<S> {
     }
 
     fn encode(&mut self, commit: &mut Commit) -> Result<(), CodecError> {
-        commit.fields.clear();
-        commit.bytes.clear();
         commit.parent = self.head;
         commit.id = self.prefix.id(self.head, self.step);
         commit.step = self.step;
@@ -254,37 +326,10 @@ impl<S: State> Machine<S> {
             commit.turn = self.shared.turn.turn.clone();
             commit.tags = self.tags.clone();
         }
-        let state = &self.shared.state;
-        for index in std::mem::take(&mut self.dirty).iter() {
-            let field = &state.fields()[index];
-            if field.transient {
-                continue;
-            }
-            let start = commit.bytes.len();
-            let since = (!self.whole.contains(index)).then_some(self.marks[index]);
-            let encoding = state.encode(index, since, &mut commit.bytes)?;
-            let written = (commit.bytes.len() - start) as u64;
-            self.sizes[index] = if encoding == Encoding::Delta { self.sizes[index] + written } else { written };
-            let from = if encoding == Encoding::Delta { self.marks[index] } else { 0 };
-            self.marks[index] = state.mark(index);
-            self.whole = self.whole.without(FieldSet::of(index));
-            let (items, bytes) = (from..self.marks[index], start..commit.bytes.len());
-            commit.fields.push(FieldRow { name: field.name.clone(), encoding, items, bytes });
-        }
-        self.encode_position(&mut commit.bytes)
-    }
-
-    /// Whether the stored state is larger than it may be. What was stored before stands.
-    fn too_large(&self) -> Option<RunError> {
-        let limit = self.options.state_limit?;
-        let bytes: u64 = self.sizes.iter().sum();
-        if bytes <= limit {
-            return None;
-        }
-        let fields = self.shared.state.fields();
-        let (largest, _) = fields.iter().zip(&self.sizes).max_by_key(|(_, size)| **size)?;
-        let field = largest.name.to_string();
-        Some(RunError::StateLimit { thread: self.thread(), step: self.step, bytes, limit, field })
+        self.encode_fields(commit)?;
+        self.encode_position(&mut commit.bytes)?;
+        self.wrote.stored();
+        Ok(())
     }
 
     /// The frequent case (plain waiting tasks and nothing else) goes straight into the buffer.
@@ -296,6 +341,7 @@ impl<S: State> Machine<S> {
             && self.fresh
             && self.embedded.is_none()
             && self.shared.turn.has_no_kept_children()
+            && !self.breaks.here
             && frontier.joins.is_quiet()
             && frontier.stays.iter().all(|stays| *stays == 0)
             && frontier.slots.iter().all(|slot| slot.is_bare() && slot.attempt == 1);
@@ -305,6 +351,11 @@ impl<S: State> Machine<S> {
         let number = |out: &mut Vec<u8>, n: u64| serde_json::to_writer(&mut *out, &n).map_err(frontier_error);
         out.extend_from_slice(b"{\"version\":");
         number(out, VERSION.into())?;
+        let schema = self.graph.inner().version.number;
+        if schema > 0 {
+            out.extend_from_slice(b",\"schema\":");
+            number(out, schema.into())?;
+        }
         out.extend_from_slice(b",\"step\":");
         number(out, self.step)?;
         out.extend_from_slice(b",\"began\":");
@@ -316,7 +367,10 @@ impl<S: State> Machine<S> {
             serde_json::to_writer(&mut *out, name).map_err(frontier_error)?;
             out.push(b'}');
         }
-        out.extend_from_slice(b"]}");
+        out.push(b']');
+        let wrote = self.wrote.encode(self.graph.inner(), self.shared.state.fields(), out);
+        wrote.map_err(frontier_error)?;
+        out.push(b'}');
         Ok(())
     }
 
@@ -339,9 +393,11 @@ impl<S: State> Machine<S> {
             let sources = names.zip(arrived.iter().copied()).collect();
             JoinRow { to: Cow::Borrowed(graph.name_of(join.to)), sources }
         });
+        let [wrote, earlier] = self.wrote.rows(graph, self.shared.state.fields());
         let stays = frontier.stays.iter().zip(&graph.clusters).filter(|(stays, _)| **stays > 0);
         Ok(Position {
             version: VERSION,
+            schema: graph.version.number,
             step: self.step,
             began: self.began,
             origin: (!self.fresh).then_some(self.origin),
@@ -355,49 +411,30 @@ impl<S: State> Machine<S> {
             call: self.embedded.as_ref().map(|embedded| embedded.call.clone()),
             written: self.written_row()?,
             left: frontier.left.iter().map(hop_row).collect::<Result<_, _>>()?,
+            broke: self.breaks.here,
+            wrote,
+            earlier,
         })
     }
 
     /// Brings a new machine to where a checkpoint left the thread, with results that were saved since.
     pub(crate) fn restore(&mut self, stored: Stored) -> Result<(), RunError> {
-        let thread = self.thread();
-        self.load(stored).map_err(|why| RunError::Restore { thread, why })
+        let (thread, checkpoint) = (self.thread(), stored.info.id);
+        self.load(stored).map_err(|why| RunError::Restore { thread, checkpoint, why })
     }
 
-    fn load(&mut self, stored: Stored) -> Result<(), String> {
+    fn load(&mut self, mut stored: Stored) -> Result<(), String> {
         let id = stored.info.id;
-        let state = &mut Arc::make_mut(&mut self.shared).state;
-        for segment in &stored.fields {
-            let field = state.fields().iter().position(|field| field.name == segment.name && !field.transient);
-            match field {
-                Some(field) => {
-                    let decoded = state.decode(field, segment.encoding, &segment.bytes);
-                    decoded.map_err(|e| format!("checkpoint {id}: {e}"))?;
-                    let (size, more) = (&mut self.sizes[field], segment.bytes.len() as u64);
-                    *size = if segment.encoding == Encoding::Delta { *size + more } else { more };
-                }
-                None => {
-                    let warning =
-                        format!("the state has no field `{}` any more; what was stored is ignored", segment.name);
-                    if !self.report.warnings.contains(&warning) {
-                        self.report.warnings.push(warning);
-                    }
-                }
-            }
-        }
-        for segment in &stored.fields {
-            if let Some(field) = state.fields().iter().position(|field| field.name == segment.name) {
-                self.marks[field] = state.mark(field);
-                self.whole = self.whole.without(FieldSet::of(field));
-            }
-        }
-        let position: Position<'_> =
-            serde_json::from_slice(&stored.position).map_err(|e| format!("checkpoint {id}: its position: {e}"))?;
+        let mut position: Position<'_> =
+            serde_json::from_slice(&stored.position).map_err(|e| format!("its position: {e}"))?;
         if position.version != VERSION {
-            let version = position.version;
-            return Err(format!("checkpoint {id} has format {version}, this version reads {VERSION}"));
+            return Err(format!("it has format {}, this version reads {VERSION}", position.version));
         }
-        self.take_position(position).map_err(|why| format!("checkpoint {id}: {why}"))?;
+        position.check_counters()?;
+        let renamed = self.migrate(position.schema, &mut stored.fields)?;
+        position.rename_nodes(&renamed);
+        self.load_fields(&stored.fields)?;
+        self.take_position(position)?;
         self.head = Some(id);
         if self.origin == CheckpointId::default() {
             self.origin = id;
@@ -415,8 +452,13 @@ impl<S: State> Machine<S> {
                 self.shared.turn.journals.remember(*task, key, json);
                 continue;
             }
-            let outcome = decode_outcome(&self.shared.state, bytes)
-                .map_err(|e| format!("the saved result of task {task}: {e}"))?;
+            let row: Result<OutcomeRow, String> = serde_json::from_slice(bytes).map_err(|e| e.to_string());
+            let row = row.map(|mut row| {
+                row.next.rename_nodes(&renamed);
+                row
+            });
+            let outcome = row.and_then(|row| row.restore(&self.shared.state, &mut self.report.warnings));
+            let outcome = outcome.map_err(|e| format!("the saved result of task {task}: {e}"))?;
             if self.accepts(*task, &outcome) {
                 self.frontier.slots[task.rank as usize].done.get_or_insert(TaskOutcome::Done(outcome));
             }
@@ -434,15 +476,17 @@ impl<S: State> Machine<S> {
         self.frontier.left = position.left.into_iter().map(hop_of).collect();
         *self.shared.turn.kept_children.lock().unwrap_or_else(PoisonError::into_inner) = position.children;
         if let (Some(embedded), Some(written)) = (&mut self.embedded, position.written) {
-            let written = self.shared.state.decode_update(written.get().as_bytes());
+            let written = decode_update(&self.shared.state, &written, &mut self.report.warnings);
             embedded.written = written.map_err(|e| format!("what it has written: {e}"))?;
         }
+        self.breaks.here = position.broke;
+        self.wrote.restore(graph, self.shared.state.fields(), &position.wrote);
         for (rows, deferred) in [(position.next, false), (position.deferred, true)] {
             for (rank, mut row) in rows.into_iter().enumerate() {
                 if let Some(journal) = row.journal.take().filter(|_| !deferred) {
                     self.shared.turn.journals.restore(TaskId { step: self.step, rank: rank_of(rank) }, journal);
                 }
-                let slot = slot_of(graph, &self.shared.state, row)?;
+                let slot = slot_of(graph, &self.shared.state, row, &mut self.report.warnings)?;
                 if deferred { self.frontier.deferred.push(slot) } else { self.frontier.slots.push(slot) }
             }
         }
@@ -490,22 +534,26 @@ fn slot_row<'a, S: State>(graph: &'a Inner<S>, state: &S, slot: &Slot<S>) -> Res
     })
 }
 
-fn slot_of<S: State>(graph: &Inner<S>, state: &S, row: SlotRow<'_>) -> Result<Slot<S>, String> {
+fn slot_of<S: State>(
+    graph: &Inner<S>,
+    state: &S,
+    row: SlotRow<'_>,
+    warnings: &mut Vec<String>,
+) -> Result<Slot<S>, String> {
     let node = graph.target(&row.node).flatten().filter(|_| row.node != END);
     let node =
         node.ok_or_else(|| format!("node `{}` would run next, but the graph has none of that name", row.node))?;
     let bare = row.feedback.is_empty() && row.timeout.is_none();
     let extra = (!bare).then(|| Arc::new(Extra { feedback: row.feedback, timeout: row.timeout }));
+    let done = row.done.map(|done| done.restore(state, warnings)).transpose();
+    let done = done.map_err(|why| format!("the result of `{}`: {why}", row.node))?;
     Ok(Slot {
         attempt: row.attempt,
         stays: row.stays,
         sent: row.sent,
         payload: row.payload.map(|[json]| Payload::stored(json)),
         extra,
-        done: match row.done {
-            Some(done) => Some(TaskOutcome::Done(done.into_outcome(state)?)),
-            None => row.paused.then_some(TaskOutcome::Paused),
-        },
+        done: done.map(TaskOutcome::Done).or(row.paused.then_some(TaskOutcome::Paused)),
         ..Slot::plain(node)
     })
 }

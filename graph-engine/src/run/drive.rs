@@ -18,12 +18,13 @@ use crate::panic::{no_panic, text_of};
 use crate::report::RunReport;
 use crate::run_error::{RunError, TurnError};
 use crate::state::State;
-use crate::store::Place;
+use crate::store::{Place, Stored};
 use crate::task::{Cause, Keeper, Resources, Sink, Snap, TurnContext};
 
 impl<S: State> Turn<S> {
     pub(super) async fn drive(mut self) -> Result<TurnEnd<S>, TurnError> {
-        let turn: Name = self.runner.seams_ref().ids.turn().into();
+        let again = self.again.as_ref().map(|again| again.turn.clone());
+        let turn: Name = again.unwrap_or_else(|| self.runner.seams_ref().ids.turn().into());
         let names = self.runner.graph().inner().names.clone();
         let clock = self.runner.seams_ref().clock.clone();
         let live = Arc::new(Live::new(turn.clone(), names, clock, self.cancel.clone()));
@@ -89,6 +90,10 @@ impl<S: State> Turn<S> {
         if let (None, Some(operation)) = (&store, operation) {
             return Err(RunError::NoStore { thread: self.thread, operation }.into());
         }
+        if store.is_none() && self.at.is_some() {
+            return Err(RunError::NoStore { thread: self.thread, operation: "at" }.into());
+        }
+        let (before, after) = self.breaks.resolve(graph.inner(), &self.thread, store.is_some())?;
         let seams = self.runner.seams_ref().clone();
         let mut context = TurnContext::new(self.thread.clone(), turn, graph.inner().names.clone());
         context.resources = resources;
@@ -100,9 +105,10 @@ impl<S: State> Turn<S> {
         let place = Place::thread(&self.thread);
         let keep = store.clone().map(|store| {
             let saves = self.durability != Durability::Exit;
-            Arc::new(Keep::new(store, place.clone(), saves, seams.spawn.clone(), Some(lease.clone())))
+            Keep::new(store, place.clone(), saves, seams.spawn.clone(), Some(lease.clone()))
         });
-        context.keeper = keep.clone().filter(|keep| keep.saves()).map(|keep| keep as Arc<dyn Keeper>);
+        let keeper: Option<Arc<dyn Keeper>> = keep.clone().filter(|keep| keep.saves()).map(|keep| keep as _);
+        context.keeper = keeper.as_ref().map(Arc::downgrade);
         let whole_lease: Arc<dyn Any + Send + Sync> = lease.clone();
         let relay: Arc<dyn Relay> = live.clone();
         let mut options = self.runner.options();
@@ -130,11 +136,22 @@ impl<S: State> Turn<S> {
         let context = Arc::new(context);
         let mut machine = Machine::new(graph.clone(), options, context.clone(), tags);
         if let Some(store) = &store {
-            let stored = store.load(&place, None).await;
+            let stored = store.load(&place, self.at).await;
             let stored = stored.map_err(|cause| RunError::Store { thread: self.thread.clone(), cause })?;
-            if let Some(stored) = stored {
-                machine.restore(stored)?;
+            match (stored, self.at) {
+                (Some(stored), None) => machine.restore(stored)?,
+                (Some(stored), Some(_)) => {
+                    // What was saved since belongs to the old branch.
+                    machine.restore(Stored { saved: Vec::new(), ..stored })?;
+                    machine.branch();
+                }
+                (None, Some(id)) => return Err(RunError::UnknownCheckpoint { thread: self.thread, id }.into()),
+                (None, None) => {}
             }
+        }
+        machine.break_at(before, after);
+        if let Some(again) = &self.again {
+            machine.run_until(again.until);
         }
         *step = machine.step();
         if let Some(hub) = live.hub() {

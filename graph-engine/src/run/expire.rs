@@ -1,5 +1,6 @@
 //! Questions that nobody answered in time are answered by their defaults.
 
+use std::fmt;
 use std::time::SystemTime;
 
 use super::end::TurnEnd;
@@ -38,13 +39,18 @@ use crate::store::ThreadFilter;
 /// assert_eq!(expired[0].end.as_ref().unwrap().state.said, "not booked");
 /// # });
 /// ```
-#[derive(Debug)]
 #[non_exhaustive]
 pub struct Expired<S: State> {
     /// The thread.
     pub thread: Name,
     /// How its turn ended.
     pub end: Result<TurnEnd<S>, TurnError>,
+}
+
+impl<S: State> fmt::Debug for Expired<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Expired").field("thread", &self.thread).field("end", &self.end).finish()
+    }
 }
 
 impl<S: State> Runner<S> {

@@ -1,22 +1,42 @@
 //! What users run: a graph with its store and resources, its conversations, their turns.
 
+mod at;
+mod breakpoints;
 mod child;
+mod diff;
 mod drive;
+mod edit;
 mod end;
 mod expire;
+mod export;
+mod fork;
+mod hash;
+mod import;
+mod intake;
 mod lease;
+mod lineage;
+mod prune;
+mod replay;
 mod runner;
 mod stream;
 mod thread;
+mod transfer;
 mod turn;
 mod view;
 
+pub use at::At;
+pub use breakpoints::BreakAt;
 pub use child::{ChildCall, ChildEnd, ChildError, Subgraph, child};
+pub use diff::{FieldChange, StateDiff, WrittenBy};
+pub use edit::{Edit, Edits};
 pub use end::{Status, TurnEnd};
 pub use expire::Expired;
+pub use hash::StateHash;
 pub use lease::WhenBusy;
+pub use replay::{Deviation, Replay, ReplayedStep};
 pub use runner::Runner;
 pub use stream::{EventReader, EventStream};
 pub use thread::{FinishedTask, Thread, ThreadState};
+pub use transfer::TransferError;
 pub use turn::{Turn, TurnControl};
 pub use view::{View, ViewEnd};

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::breakpoints::{BreakAt, Breakpoints};
 use super::lease::{Lease, Leases, WhenBusy};
 use super::thread::Thread;
 use crate::driver::{Durability, Guards, Live, Metrics, Parallel, Seams, Spans};
@@ -60,6 +61,7 @@ struct Inner<S: State> {
     metrics: Option<Arc<dyn Metrics>>,
     trace_content: bool,
     record: bool,
+    breaks: Breakpoints,
     /// Threads that have a turn in this process.
     leases: Leases<S>,
     when_busy: WhenBusy,
@@ -88,6 +90,7 @@ impl<S: State> Clone for Inner<S> {
             leases: self.leases.clone(),
             when_busy: self.when_busy,
             durability: self.durability,
+            breaks: self.breaks.clone(),
         }
     }
 }
@@ -124,6 +127,7 @@ impl<S: State> Graph<S> {
             leases: Leases::default(),
             when_busy: WhenBusy::default(),
             durability: Durability::default(),
+            breaks: Breakpoints::default(),
         }))
     }
 }
@@ -222,6 +226,16 @@ impl<S: State> Runner<S> {
         self.change(|inner| inner.when_busy = when_busy)
     }
 
+    /// Stops every turn before these nodes; see [`Turn::break_before`](crate::Turn::break_before).
+    pub fn break_before(self, nodes: impl Into<BreakAt>) -> Self {
+        self.change(|inner| inner.breaks.before.push(nodes.into()))
+    }
+
+    /// Stops every turn after these nodes; see [`Turn::break_after`](crate::Turn::break_after).
+    pub fn break_after(self, nodes: impl Into<BreakAt>) -> Self {
+        self.change(|inner| inner.breaks.after.push(nodes.into()))
+    }
+
     /// How several active tasks share the processor.
     pub fn parallel(self, parallel: Parallel) -> Self {
         self.change(|inner| inner.parallel = parallel)
@@ -299,6 +313,19 @@ impl<S: State> Runner<S> {
 
     pub(crate) fn turn_deadline(&self) -> Option<Duration> {
         self.0.deadline
+    }
+
+    /// The same runner over another store, which stores every super-step, has no breakpoints and shares no thread with this one.
+    pub(super) fn apart(&self, store: impl CheckpointStore) -> Self {
+        self.clone().store(store).change(|inner| {
+            inner.leases = Leases::default();
+            inner.breaks = Breakpoints::default();
+            inner.durability = Durability::Sync;
+        })
+    }
+
+    pub(super) fn breakpoints(&self) -> &Breakpoints {
+        &self.0.breaks
     }
 
     pub(crate) fn metrics_ref(&self) -> Option<&Arc<dyn Metrics>> {

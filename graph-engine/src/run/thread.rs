@@ -46,8 +46,8 @@ use crate::task_id::TaskId;
 /// ```
 #[derive(Clone)]
 pub struct Thread<S: State> {
-    runner: Runner<S>,
-    id: Name,
+    pub(super) runner: Runner<S>,
+    pub(super) id: Name,
 }
 
 /// Where a thread stands.
@@ -233,15 +233,15 @@ impl<S: State> Thread<S> {
         live.add(options, queue).then_some(EventReader { events })
     }
 
-    fn turn(&self, start: Start<S>) -> Turn<S> {
+    pub(super) fn turn(&self, start: Start<S>) -> Turn<S> {
         Turn::new(self.runner.clone(), self.id.clone(), start)
     }
 
-    fn place(&self) -> Place {
+    pub(super) fn place(&self) -> Place {
         Place::thread(&self.id)
     }
 
-    fn store_error(&self, cause: StoreError) -> RunError {
+    pub(super) fn store_error(&self, cause: StoreError) -> RunError {
         RunError::Store { thread: self.id.clone(), cause }
     }
 
@@ -284,18 +284,23 @@ impl<S: State> Thread<S> {
     }
 
     /// A store and a state's serialisers are the user's: a panic in one is an error.
-    async fn guarded<T>(&self, work: impl Future<Output = Result<T, RunError>>) -> Result<T, RunError> {
+    pub(super) async fn guarded<T>(&self, work: impl Future<Output = Result<T, RunError>>) -> Result<T, RunError> {
         let panicked = |what| Err(RunError::Panicked { thread: self.id.clone(), step: 0, what });
         no_panic(work).await.unwrap_or_else(panicked)
     }
 
-    fn restored(&self, stored: Option<Stored>) -> Result<ThreadState<S>, RunError> {
+    pub(super) fn restored(&self, stored: Option<Stored>) -> Result<ThreadState<S>, RunError> {
         let graph = self.runner.graph().clone();
         let context = TurnContext::new(self.id.clone(), Name::default(), graph.inner().names.clone());
         let mut machine = Machine::new(graph, self.runner.options(), context.into(), Tags::new().into());
         if let Some(stored) = stored {
             machine.restore(stored)?;
         }
+        Ok(self.view(&machine))
+    }
+
+    /// Where a machine stands.
+    pub(super) fn view(&self, machine: &Machine<S>) -> ThreadState<S> {
         let fields = machine.snapshot().state.fields();
         let finished = machine.finished().map(|(node, task, outcome)| FinishedTask {
             node: node.clone(),
@@ -310,7 +315,7 @@ impl<S: State> Thread<S> {
             next: outcome.to_move(),
         });
         let finished = finished.collect();
-        Ok(ThreadState {
+        ThreadState {
             state: Snap::shared(machine.snapshot().clone()),
             checkpoint: machine.head(),
             next: machine.pending(),
@@ -319,7 +324,7 @@ impl<S: State> Thread<S> {
             replies: machine.frontier().replies.clone(),
             completed: machine.frontier().completed,
             step: machine.step(),
-        })
+        }
     }
 
     /// The thread's checkpoints that pass the filter, the newest first.

@@ -10,10 +10,13 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
+use super::breakpoints::{BreakAt, Breakpoints};
 use super::drive::Drain;
 use super::end::TurnEnd;
+use super::replay::Again;
 use super::runner::Runner;
 use super::stream::{EventReader, EventStream};
+use crate::checkpoint_id::CheckpointId;
 use crate::driver::{BoxFuture, Durability, Event, Mode, StreamOptions, TokenReader};
 use crate::machine::Start;
 use crate::name::Name;
@@ -64,6 +67,10 @@ pub struct Turn<S: State> {
     pub(super) drain: Drain,
     pub(super) deadline: Option<Duration>,
     pub(super) durability: Durability,
+    /// The checkpoint from which it begins a branch.
+    pub(super) at: Option<CheckpointId>,
+    pub(super) breaks: Breakpoints,
+    pub(super) again: Option<Again>,
     pub(super) readers: Vec<(StreamOptions, mpsc::Sender<Event<S>>)>,
     cancel_on: Option<BoxFuture>,
     drain_on: Option<BoxFuture>,
@@ -74,6 +81,9 @@ impl<S: State> Turn<S> {
         Self {
             deadline: runner.turn_deadline(),
             durability: runner.durability_mode(),
+            at: None,
+            breaks: runner.breakpoints().clone(),
+            again: None,
             runner,
             thread,
             start,
@@ -129,6 +139,46 @@ impl<S: State> Turn<S> {
     /// When this turn's checkpoints are stored, in place of the runner's [`durability`](crate::Runner::durability).
     pub fn durability(mut self, durability: Durability) -> Self {
         self.durability = durability;
+        self
+    }
+
+    /// Stops the turn before super-steps in which one of these nodes would run, as
+    /// [`Status::Paused`](crate::Status::Paused); `proceed` goes on from there and stops again at a later visit. The
+    /// places add to those of [`Runner::break_before`](crate::Runner::break_before).
+    ///
+    /// A name that is no node of the graph is [`RunError::UnknownNode`](crate::RunError::UnknownNode), and a runner
+    /// without a store [`RunError::NoStore`](crate::RunError::NoStore), before anything runs.
+    ///
+    /// ```
+    /// use graph_engine::{Graph, MemoryStore, START, State, Status};
+    ///
+    /// #[derive(State, Clone, Default)]
+    /// struct Trip {
+    ///     booked: bool,
+    /// }
+    ///
+    /// async fn book() -> TripUpdate {
+    ///     Trip::update().booked(true)
+    /// }
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+    /// let graph = Graph::<Trip>::builder("trip").node("book", book).edge(START, "book").compile().unwrap();
+    /// let thread = graph.runner().store(MemoryStore::new()).thread("guest-7");
+    /// let end = thread.run(Trip::update()).break_before("book").await.unwrap();
+    /// assert_eq!((end.status, end.state.booked), (Status::Paused, false));
+    /// assert_eq!(end.report.breakpoints[0].to_string(), "before `book`");
+    /// assert!(thread.proceed().break_before("book").await.unwrap().state.booked);
+    /// # });
+    /// ```
+    pub fn break_before(mut self, nodes: impl Into<BreakAt>) -> Self {
+        self.breaks.before.push(nodes.into());
+        self
+    }
+
+    /// Stops the turn after super-steps in which one of these nodes has finished, in the same way. A turn that has
+    /// nothing left to run ends as done.
+    pub fn break_after(mut self, nodes: impl Into<BreakAt>) -> Self {
+        self.breaks.after.push(nodes.into());
         self
     }
 

@@ -331,12 +331,14 @@ pub enum RunError {
     },
     /// A checkpoint can't be read into this graph or state.
     #[error(
-        "thread `{thread}`: its checkpoint doesn't fit this graph: {why}; use the graph and state that made it, or \
-         `delete` the thread"
+        "thread `{thread}`: checkpoint {checkpoint} can't be read into this graph: {why}; use the graph and state that \
+         made it, read an older one with `state_at`, or `delete` the thread"
     )]
     Restore {
         /// The thread.
         thread: Name,
+        /// The checkpoint.
+        checkpoint: CheckpointId,
         /// What doesn't fit.
         why: String,
     },
@@ -347,6 +349,47 @@ pub enum RunError {
         thread: Name,
         /// The id that was asked for.
         id: CheckpointId,
+    },
+    /// A write from outside was refused; nothing was changed.
+    #[error("thread `{thread}`: the edit was refused: {why}; nothing was changed")]
+    Edit {
+        /// The thread.
+        thread: Name,
+        /// Why.
+        why: String,
+    },
+    /// An edit doesn't say as which node it writes, and no single node wrote last; nothing was changed.
+    #[error(
+        "thread `{thread}`: as which node the edit writes is not clear; say it with `as_node`: {}; nothing was changed",
+        if .candidates.is_empty() { "no node has finished yet".into() } else { format!("the last to finish were {}", names(.candidates)) }
+    )]
+    AmbiguousEdit {
+        /// The thread.
+        thread: Name,
+        /// The nodes that finished last.
+        candidates: Vec<Name>,
+    },
+    /// The graph has no node of that name; nothing was run or changed.
+    #[error("thread `{thread}`: the graph has no node `{node}`; its nodes are {}", names(.known))]
+    UnknownNode {
+        /// The thread.
+        thread: Name,
+        /// The name.
+        node: Name,
+        /// The graph's nodes.
+        known: Vec<Name>,
+    },
+    /// Nothing is stored under the thread's id.
+    #[error("thread `{thread}` is not stored; run it first, or look for its id with `Runner::threads`")]
+    UnknownThread {
+        /// The thread.
+        thread: Name,
+    },
+    /// The new thread exists already; nothing was changed.
+    #[error("thread `{thread}` exists already; choose another id, or `delete` it first")]
+    ThreadExists {
+        /// The thread.
+        thread: Name,
     },
     /// The store failed; the in-memory state was dropped and the last checkpoint stands.
     #[error("thread `{thread}`: {cause}")]
@@ -411,6 +454,11 @@ impl RunError {
             Self::Encode { .. } => "encode",
             Self::Restore { .. } => "restore",
             Self::UnknownCheckpoint { .. } => "unknown_checkpoint",
+            Self::Edit { .. } => "edit",
+            Self::AmbiguousEdit { .. } => "ambiguous_edit",
+            Self::UnknownNode { .. } => "unknown_node",
+            Self::UnknownThread { .. } => "unknown_thread",
+            Self::ThreadExists { .. } => "thread_exists",
             Self::Store { .. } => "store",
             Self::Panicked { .. } => "panicked",
             Self::Internal { .. } => "internal",

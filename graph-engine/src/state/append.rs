@@ -52,7 +52,12 @@ pub trait Append: Default {
     note = "derive serde's traits for the items, or mark the field `#[state(append, transient)]`"
 )]
 pub trait PersistAppend: Append {
-    /// Where the collection stands now. A collection that can't tell what was added since returns 0.
+    /// Whether a mark tells what was added since. Where it doesn't, a checkpoint holds the writes themselves, and
+    /// [`encode`](Self::encode) is only asked for the whole value.
+    const MARKED: bool = true;
+
+    /// Where the collection stands now. A collection that can't tell what was added since returns 0. One that is read
+    /// back stands where the written one did.
     fn mark(&self) -> u64;
 
     /// Appends JSON to `out`: the items after the mark, or everything.
@@ -90,7 +95,8 @@ fn decode_into<T: Append + Persist>(
     let items: T = decode_field(field, bytes)?;
     match encoding {
         Encoding::Base => *target = items,
-        Encoding::Delta => target.append(items),
+        // The engine merges writes itself, so only a delta comes here.
+        _ => target.append(items),
     }
     Ok(())
 }
@@ -147,8 +153,8 @@ impl<T: Clone + Persist> PersistAppend for Log<T> {
     }
 }
 
-/// Collections whose additions can't be told from their length are stored whole.
-macro_rules! stored_whole {
+/// Collections whose additions can't be told from their length: writes are stored, or the whole value.
+macro_rules! stored_by_writes {
     ($([$($generics:tt)*] $type:ty { $item:ty, $self:ident, $value:ident => $insert:expr })*) => {
         $(
             impl<$($generics)*> Append for $type {
@@ -167,6 +173,8 @@ macro_rules! stored_whole {
             where
                 $type: Persist,
             {
+                const MARKED: bool = false;
+
                 fn mark(&self) -> u64 {
                     0
                 }
@@ -184,7 +192,7 @@ macro_rules! stored_whole {
     };
 }
 
-stored_whole! {
+stored_by_writes! {
     [T] VecDeque<T> { T, self, item => self.push_back(item) }
     [T: Ord] BTreeSet<T> { T, self, item => { self.replace(item); } }
     [K: Ord, V] BTreeMap<K, V> { (K, V), self, item => { self.insert(item.0, item.1); } }

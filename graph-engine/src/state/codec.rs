@@ -1,4 +1,5 @@
-//! Fields as JSON, for checkpoints: a base holds the whole value, a delta what was added since a mark.
+//! Fields as JSON, for checkpoints: a base holds the whole value, a delta what was added since a mark, writes what
+//! tasks wrote.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -6,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::finite;
 
-/// Whether stored bytes replace a field or are added to it.
+/// How stored bytes become the value of a field: they replace it, or something is added to it.
 ///
 /// ```
 /// use graph_engine::Encoding;
@@ -21,6 +22,42 @@ pub enum Encoding {
     Base,
     /// What came after the mark of the last commit.
     Delta,
+    /// A list of the writes since the last commit, in the order of their tasks, each in the form that it has in a stored
+    /// update ([`Added`](crate::Added), [`Reduced`](crate::Reduced)). Reading merges them again.
+    Writes,
+    /// The field is gone: a migration took it out of the state. The bytes are `null`.
+    Removed,
+}
+
+impl Encoding {
+    /// Whether nothing that was stored of the field before matters any more. Everything else is added to it.
+    #[must_use]
+    pub const fn is_whole(self) -> bool {
+        matches!(self, Self::Base | Self::Removed)
+    }
+
+    /// A number for it that stores keep; it never changes.
+    #[must_use]
+    pub const fn code(self) -> u8 {
+        match self {
+            Self::Base => 0,
+            Self::Delta => 1,
+            Self::Writes => 2,
+            Self::Removed => 3,
+        }
+    }
+
+    /// The reverse of [`code`](Self::code); `None` for a number that none has.
+    #[must_use]
+    pub const fn from_code(code: u8) -> Option<Self> {
+        match code {
+            0 => Some(Self::Base),
+            1 => Some(Self::Delta),
+            2 => Some(Self::Writes),
+            3 => Some(Self::Removed),
+            _ => None,
+        }
+    }
 }
 
 /// A value can't be written as a checkpoint or read from one.

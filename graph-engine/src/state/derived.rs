@@ -76,6 +76,7 @@ pub type EncodeSince<T> = fn(&T, &str, Option<u64>, &mut Vec<u8>) -> Result<Enco
 /// The value of an `append` field, as a base or a delta, and its writes.
 #[expect(missing_debug_implementations, reason = "only generated code sees it")]
 pub struct AppendCodec<T> {
+    pub marked: bool,
     pub mark: fn(&T) -> u64,
     pub encode: EncodeSince<T>,
     pub decode: fn(&mut T, &str, Encoding, &[u8]) -> Result<(), CodecError>,
@@ -96,6 +97,7 @@ pub trait StoredItem<T>: Sized {
 #[diagnostic::do_not_recommend]
 impl<T: PersistAppend<Item = I>, I> StoredItem<T> for I {
     const CODEC: AppendCodec<T> = AppendCodec {
+        marked: T::MARKED,
         mark: T::mark,
         encode: T::encode,
         decode: T::decode,
@@ -164,6 +166,19 @@ pub fn encode_write<W>(
     out.extend_from_slice(field.as_bytes());
     out.extend_from_slice(b"\":");
     encode(field, write, out)
+}
+
+/// Writes the write of one field alone, if there is one.
+///
+/// # Errors
+/// [`CodecError`] if the value can't be stored.
+pub fn encode_one<W>(
+    field: &str,
+    write: &Option<W>,
+    encode: fn(&str, &W, &mut Vec<u8>) -> Result<(), CodecError>,
+    out: &mut Vec<u8>,
+) -> Result<(), CodecError> {
+    write.as_ref().map_or(Ok(()), |write| encode(field, write, out))
 }
 
 /// Gives each member of an update's JSON object to `read`, which says whether it knows the field.

@@ -8,6 +8,7 @@ pub(crate) mod dynamic;
 mod field;
 mod finite;
 mod log;
+mod stored_fields;
 mod write;
 
 pub use append::{Append, PersistAppend};
@@ -15,6 +16,7 @@ pub use codec::{CodecError, Encoding, Persist};
 pub(crate) use codec::{json_of, to_json};
 pub use field::{Field, FieldSet, FieldSpec, Fields, Merge};
 pub use log::{Iter as LogIter, Log};
+pub use stored_fields::StoredFields;
 pub use write::{Added, Reduced};
 
 use std::error::Error;
@@ -58,8 +60,18 @@ impl ReduceError {
 /// # What a state costs
 /// A super-step changes the state in place and copies nothing, as long as nobody keeps a snapshot. Whoever does costs
 /// one clone of the struct a step: independent of its size for fields of type [`Log`], `Arc<T>` and persistent maps,
-/// proportional to it for `Vec`, `String` and std's maps. A checkpoint holds the changed fields only: of a `Log`, a `Vec`
-/// and a `String` with `#[state(append)]` what was added, of everything else the whole value.
+/// proportional to it for `Vec`, `String` and std's maps.
+///
+/// A checkpoint holds the changed fields only:
+/// - of a `Log`, a `Vec` and a `String` with `#[state(append)]` what was added, and never anything twice;
+/// - of other collections with `#[state(append)]`, and of fields with a reducer, what was written, until that is more than
+///   the whole value was when it was last stored; then the whole value again. All of it together is at most twice what was
+///   written, and once the value;
+/// - of fields with one writer the whole value.
+///
+/// Reading such a checkpoint gives what was written to the reducer again. A reducer must therefore be a function of its
+/// arguments alone: one that asks a clock or a random number gives another state after a restart. One that copies its
+/// value costs a copy for each write that is read; with a `Log`, an `Arc` or a persistent map it doesn't.
 ///
 /// ```
 /// use graph_engine::{Log, State};
@@ -130,6 +142,23 @@ pub trait State: Clone + Send + Sync + 'static {
     /// # Errors
     /// [`CodecError`] if the bytes are not a value of the field's type.
     fn decode(&mut self, field: usize, encoding: Encoding, bytes: &[u8]) -> Result<(), CodecError>;
+
+    /// The fields of which a checkpoint holds the writes, because a mark can't tell what was added: `with` fields, and
+    /// those of [`PersistAppend::MARKED`] `false`. Fixed for the life of a state. A field that is not among them is
+    /// stored by [`encode`](Self::encode) alone.
+    fn stored_by_writes(&self) -> FieldSet {
+        FieldSet::EMPTY
+    }
+
+    /// Appends what an update writes to one of these fields as JSON to `out`, in the form that it has in
+    /// [`encode_update`](Self::encode_update); nothing if it doesn't write the field.
+    ///
+    /// # Errors
+    /// [`CodecError`] if the write can't be stored.
+    fn encode_write(&self, field: usize, update: &Self::Update, out: &mut Vec<u8>) -> Result<(), CodecError> {
+        let _ = (field, update, out);
+        Ok(())
+    }
 
     /// An update as JSON, for the saved result of a task whose super-step is not finished.
     ///

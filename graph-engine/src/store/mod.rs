@@ -29,6 +29,10 @@ use crate::name::Name;
 ///   it.
 /// - What a commit costs doesn't grow with the number of checkpoints, and loading one costs what its state holds.
 /// - Ids of threads are data: they are compared byte by byte and never become part of a query or path.
+/// - What is in fields, positions and results is the engine's business. It is JSON, but a store doesn't look into it: it
+///   gives back the very bytes that it was given.
+///
+/// The macro `checkpoint_store_conformance!` (feature `testing`) tests all of this for a store of your own.
 ///
 /// ```
 /// use graph_engine::{CheckpointStore, MemoryStore, Place};

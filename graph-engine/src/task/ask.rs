@@ -146,12 +146,36 @@ impl Ctx {
 
     async fn keep(&self, key: &str, json: &RawValue) -> Result<(), String> {
         let Some(keeper) = &self.turn.keeper else { return Ok(()) };
+        let keeper = keeper.upgrade().ok_or("the turn is over")?;
         keeper.keep(self.id, key.into(), json.get().as_bytes().to_vec()).await.map_err(|error| error.to_string())
     }
 
     #[cfg(feature = "testing")]
     pub(crate) fn open_questions(&self) -> Vec<Interrupt> {
         self.turn.journals.open(self.id)
+    }
+
+    /// Whether the runner has a checkpoint store, so that questions can be asked and results remembered.
+    #[must_use]
+    pub fn is_durable(&self) -> bool {
+        self.turn.durable
+    }
+
+    /// Whether something was asked in this attempt, within this scope or one inside of it, that nobody has answered yet:
+    /// the turn pauses then, whatever becomes of the rest.
+    ///
+    /// ```
+    /// use graph_engine::Ctx;
+    ///
+    /// let ctx = Ctx::test().build();
+    /// let (room, table) = (ctx.scope("room"), ctx.scope("table"));
+    /// assert!(room.interrupt::<bool>("Book the room?").is_err());
+    /// assert_eq!((ctx.is_waiting(), room.is_waiting(), table.is_waiting()), (true, true, false));
+    /// ```
+    #[must_use]
+    pub fn is_waiting(&self) -> bool {
+        let journals = &self.turn.journals;
+        journals.any() && journals.waits(self.id, self.scope.as_deref().unwrap_or_default())
     }
 
     /// Whether this is the first super-step of its turn: the turn began, was resumed or proceeds here.
@@ -197,6 +221,30 @@ impl Ask<'_> {
     /// # Errors
     /// As [`Ctx::interrupt`].
     pub fn answer<T: DeserializeOwned>(self) -> Result<T, NodeError> {
+        self.answer_if(|answer| {
+            let wanted = std::any::type_name::<T>();
+            serde_json::from_value(answer).map_err(|e| format!("{e}; expected a value of type `{wanted}`"))
+        })
+    }
+
+    /// Asks, and gives what `read` makes of the answer. If `read` says why it can't be taken, whoever answered is told so,
+    /// and the question stays open.
+    ///
+    /// ```
+    /// use graph_engine::{Ctx, NodeError};
+    ///
+    /// async fn guests(ctx: Ctx) -> Result<u64, NodeError> {
+    ///     ctx.ask("How many guests?").answer_if(|answer| match answer.as_u64() {
+    ///         Some(guests @ 1..=8) => Ok(guests),
+    ///         _ => Err("a room has 1 to 8 guests".to_owned()),
+    ///     })
+    /// }
+    /// # let _ = guests;
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Ctx::interrupt`].
+    pub fn answer_if<T>(self, read: impl FnOnce(Value) -> Result<T, String>) -> Result<T, NodeError> {
         let Self { ctx, question, expires } = self;
         ctx.needs_store("interrupt")?;
         let no_json = |what: &str, why: String| NodeError::fatal(format!("the {what} can't be written as JSON: {why}"));
@@ -222,9 +270,8 @@ impl Ask<'_> {
         let Some(Known { id, answer }) = ctx.turn.journals.ask(ctx.id, ctx.scope.as_ref(), asked) else {
             return Err(paused());
         };
-        serde_json::from_value(answer).map_err(|e| {
+        read(answer).map_err(|why| {
             let node: Name = ctx.node().clone();
-            let why = format!("{e}; expected a value of type `{}`", std::any::type_name::<T>());
             ctx.turn.journals.refuse_answer(ctx.id, BadAnswer { id, node, why });
             paused()
         })

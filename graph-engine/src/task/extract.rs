@@ -160,7 +160,7 @@ impl<S: State, T: DeserializeOwned + Send + Sync + 'static> FromTask<S> for In<T
 
     fn from_task(task: &Task<S>) -> Result<Self, NodeError> {
         match &task.payload {
-            Some(payload) => payload.get().map(Self),
+            Some(payload) => payload.get_of(format_args!("the stored payload of checkpoint {}", task.origin)).map(Self),
             None => Err(NodeError::fatal(format!(
                 "the node asks for a payload of type `{}`, but this task was reached without one; send it with `fan_out`",
                 std::any::type_name::<T>()

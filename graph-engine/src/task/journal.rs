@@ -239,6 +239,12 @@ impl Journals {
         own.chain(children).cloned().collect()
     }
 
+    /// Whether a question of the task is open, in a scope that begins so.
+    pub(crate) fn waits(&self, task: TaskId, scope: &str) -> bool {
+        let is_open = |question: &Question| question.open && question.scope.starts_with(scope);
+        self.lock().get(&task).is_some_and(|journal| journal.questions.iter().any(is_open))
+    }
+
     /// Answers an open question.
     pub(crate) fn answer(&self, task: TaskId, id: InterruptId, answer: Value) {
         let mut tasks = self.lock();

@@ -1,7 +1,7 @@
 //! What one task is given of its own: a value that travels by pointer and is serialised only at a commit.
 
 use std::any::{Any, TypeId, type_name};
-use std::fmt;
+use std::fmt::{self, Display};
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -127,10 +127,18 @@ impl Payload {
     /// # Errors
     /// A fatal error that names both types, or what serde says of the stored value.
     pub fn get<T: DeserializeOwned + Send + Sync + 'static>(&self) -> Result<Arc<T>, NodeError> {
+        self.get_of("the stored payload")
+    }
+
+    /// The same; an error calls a payload that comes from a checkpoint so.
+    pub(crate) fn get_of<T: DeserializeOwned + Send + Sync + 'static>(
+        &self,
+        stored: impl Display,
+    ) -> Result<Arc<T>, NodeError> {
         if let Some(json) = self.0.stored() {
-            return serde_json::from_str(json.get()).map(Arc::new).map_err(|e| {
-                NodeError::fatal(format!("the stored payload has not the type `{}`: {e}", type_name::<T>()))
-            });
+            return serde_json::from_str(json.get())
+                .map(Arc::new)
+                .map_err(|e| NodeError::fatal(format!("{stored} has not the type `{}`: {e}", type_name::<T>())));
         }
         let name = self.0.type_name();
         let other = match self.0.clone().as_any().downcast() {

@@ -52,8 +52,9 @@ pub(crate) struct TurnContext {
     pub(crate) durable: bool,
     /// What tasks asked, were answered and remembered.
     pub(crate) journals: Journals,
-    /// Where results within tasks are kept, if that must be before they are used.
-    pub(crate) keeper: Option<Arc<dyn Keeper>>,
+    /// Where results within tasks are kept, if that must be before they are used. Weak, because a snapshot that outlives
+    /// the turn must not keep the thread from its next one.
+    pub(crate) keeper: Option<Weak<dyn Keeper>>,
     /// What child graphs share with the turn around them.
     pub(crate) host: Option<Arc<dyn Host>>,
     /// Only there in a child graph.

@@ -6,10 +6,14 @@
 //! | a node through the engine's own extraction | [`node_once`] |
 //! | which nodes run in which super-step | [`Stepper`] |
 //! | what a turn told | [`run_logged`] |
+//! | an implementation of a long-term store | [`long_term_store_conformance!`](crate::long_term_store_conformance) |
 //! | that no order of finishing, failure or crash changes the end | [`Shuffled`] |
+//! | a checkpoint store of your own | [`checkpoint_store_conformance!`](crate::checkpoint_store_conformance) |
 
+pub mod conformance;
 mod ctx;
 mod logged;
+pub mod longterm;
 mod node_once;
 mod shuffled;
 mod stepper;

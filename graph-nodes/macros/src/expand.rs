@@ -38,8 +38,11 @@ pub(crate) fn expand(attr: TokenStream, item: TokenStream) -> TokenStream {
         return quote!(#function #errors);
     }
     let state = words.state.or_else(|| signature::state_of(&function));
-    let promises =
-        Promises { concurrency_safe: words.concurrency_safe.is_some(), read_only: words.read_only.is_some() };
+    let promises = Promises {
+        concurrency_safe: words.concurrency_safe.is_some(),
+        read_only: words.read_only.is_some(),
+        confirm: words.confirm.is_some(),
+    };
     Tool { function, arguments, state, spec, promises }.write()
 }
 
@@ -77,6 +80,7 @@ fn spec(mistakes: &mut Mistakes, words: &FunctionWords, function: &ItemFn) -> Sp
 struct Promises {
     concurrency_safe: bool,
     read_only: bool,
+    confirm: bool,
 }
 
 impl Promises {
@@ -96,7 +100,15 @@ impl Promises {
                 }
             }
         });
-        quote!(#concurrency_safe #read_only)
+        let asks = private(quote!(Confirm));
+        let confirm = self.confirm.then(|| {
+            quote! {
+                fn confirm(&self, _: &#arguments) -> ::core::option::Option<#asks> {
+                    ::core::option::Option::Some(#asks::new())
+                }
+            }
+        });
+        quote!(#concurrency_safe #read_only #confirm)
     }
 }
 

@@ -71,6 +71,7 @@ use proc_macro::TokenStream;
 /// | `state = Trip` | the state, where neither `Snap<Trip>`, `Call<'static, Trip>` nor `ToolReply<Trip>` names it; a tool without any serves every state |
 /// | `concurrency_safe` | a call may run beside its neighbours |
 /// | `read_only` | a call changes nothing that another call could notice |
+/// | `confirm` | a person is asked before each call |
 ///
 /// | on an argument | |
 /// | --- | --- |

@@ -10,7 +10,8 @@ use crate::mistakes::Mistakes;
 /// As many characters as every provider takes.
 const LONGEST_NAME: usize = 64;
 
-const ON_FUNCTION: &str = "`name = \"..\"`, `description = \"..\"`, `state = Type`, `concurrency_safe` or `read_only`";
+const ON_FUNCTION: &str =
+    "`name = \"..\"`, `description = \"..\"`, `state = Type`, `concurrency_safe`, `read_only` or `confirm`";
 const ON_ARGUMENT: &str = "`default`, `default = value` or `inject`";
 
 /// What `#[tool(..)]` says of the function.
@@ -21,6 +22,7 @@ pub(crate) struct FunctionWords {
     pub(crate) state: Option<Type>,
     pub(crate) concurrency_safe: Option<Span>,
     pub(crate) read_only: Option<Span>,
+    pub(crate) confirm: Option<Span>,
 }
 
 /// What `#[tool(..)]` says of an argument.
@@ -75,6 +77,7 @@ impl FunctionWords {
             }
             "concurrency_safe" => flag(&mut words.concurrency_safe, word, input),
             "read_only" => flag(&mut words.read_only, word, input),
+            "confirm" => flag(&mut words.confirm, word, input),
             _ => Err(unknown(word, ON_FUNCTION)),
         });
         for (name, span) in names {

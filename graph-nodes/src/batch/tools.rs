@@ -4,9 +4,9 @@ use async_trait::async_trait;
 use graph_engine::State;
 use serde_json::{Map, Value, json};
 
-use super::{BatchError, BatchLookup, BatchReport, BatchStatus, BatchWrite};
+use super::{BatchError, BatchLookup, BatchReport, BatchStatus, BatchWrite, PendingWrites};
 use crate::model::ToolSpec;
-use crate::tool::{Call, Tool, ToolError, ToolReply};
+use crate::tool::{Call, Confirm, Tool, ToolError, ToolReply};
 
 /// A [`BatchLookup`] as a tool over any state. It changes nothing, so neighbouring calls run at the same time. A list of
 /// which nothing was found is answered, but [unproductive](ToolReply::unproductive).
@@ -97,7 +97,14 @@ impl<S: State> Tool<S> for WriteTool {
     }
 
     async fn call(&self, call: Call<'_, S>) -> Result<ToolReply<S>, ToolError> {
-        answer(self.write.submit(ids(&call)).await)
+        let agree = |pending: &PendingWrites| {
+            let (operation, count) = (&pending.operation, pending.items.len());
+            let ids = if count == 1 { "1 id" } else { &format!("{count} ids") };
+            let text = format!("May `{operation}` be done to {ids}? It can't be undone.");
+            let agreed = call.confirm(Confirm::text(text).details(pending).choices(count))?;
+            Ok(agreed.only.unwrap_or_else(|| (0..count).collect()))
+        };
+        reply(self.write.submit_if(ids(&call), agree).await?)
     }
 }
 
@@ -114,7 +121,10 @@ fn ids<S: State>(call: &Call<'_, S>) -> Vec<String> {
 }
 
 fn answer<S: State>(report: Result<BatchReport, BatchError>) -> Result<ToolReply<S>, ToolError> {
-    let report = report?;
+    reply(report?)
+}
+
+fn reply<S: State>(report: BatchReport) -> Result<ToolReply<S>, ToolError> {
     if report.summary.status != BatchStatus::Error {
         let is_empty = report.summary.ok == 0;
         let reply = ToolReply::json(report);

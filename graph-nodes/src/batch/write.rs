@@ -15,6 +15,7 @@ use super::ids::{IdRules, Prepared};
 use super::report::{ItemOutcome, ItemResult};
 use super::{BatchError, BatchReport, MemoryWrites, PendingWrites, Write, WriteItem, WriteStore, WriteTool, Written};
 use crate::panics::guarded_async;
+use crate::tool::ToolError;
 
 type Effect = Arc<dyn Fn(Write) -> BoxFuture<'static, Result<Value, BoxError>> + Send + Sync>;
 
@@ -131,7 +132,8 @@ impl BatchWrite {
         self
     }
 
-    /// Writes nothing until somebody has agreed to the whole list: see [`confirm`](Self::confirm).
+    /// Writes nothing until somebody has agreed to the whole list. As a [tool](Self::into_tool) it asks a person and the
+    /// turn pauses; elsewhere there is [`confirm`](Self::confirm).
     pub fn irreversible(mut self) -> Self {
         self.irreversible = true;
         self
@@ -159,20 +161,58 @@ impl BatchWrite {
         if !self.irreversible {
             return Ok(self.write(prepared).await);
         }
-        let mut pending = PendingWrites { operation: self.operation.to_string(), items: Vec::new() };
+        let pending = self.pending(&prepared);
         let results = prepared.items.iter().map(|(id, item)| {
             let outcome = match item {
                 Err(reason) => ItemOutcome::Invalid { reason: reason.clone() },
-                Ok(payload) => {
-                    pending.items.push(WriteItem::new(id, payload.clone()));
-                    ItemOutcome::Pending
-                }
+                Ok(_) => ItemOutcome::Pending,
             };
             ItemResult { id: id.clone(), outcome }
         });
         let mut report = BatchReport::new(&prepared, results.collect(), Vec::new());
         report.confirmation = (!pending.items.is_empty()).then_some(pending);
         Ok(report)
+    }
+
+    /// Writes as much of the list as `agree` agrees to, given as places from 0; it is not asked about a list without a
+    /// valid id.
+    pub(super) async fn submit_if(
+        &self,
+        ids: Vec<String>,
+        agree: impl FnOnce(&PendingWrites) -> Result<Vec<usize>, ToolError> + Send,
+    ) -> Result<BatchReport, ToolError> {
+        let items = ids.into_iter().map(WriteItem::from).map(|item| (item.id, item.payload));
+        let prepared = self.rules.prepare(items)?;
+        if !self.irreversible {
+            return Ok(self.write(prepared).await);
+        }
+        let mut pending = self.pending(&prepared);
+        let mut written = None;
+        if !pending.items.is_empty() {
+            let chosen = agree(&pending)?;
+            let mut place = 0..;
+            pending.items.retain(|_| place.next().is_some_and(|place| chosen.contains(&place)));
+            if !pending.items.is_empty() {
+                written = Some(self.confirm(pending).await?);
+            }
+        }
+        let results = prepared.items.iter().map(|(id, item)| {
+            let outcome = match (item, written.as_ref().and_then(|report| report.outcome(id))) {
+                (Err(reason), _) => ItemOutcome::Invalid { reason: reason.clone() },
+                (Ok(_), Some(outcome)) => outcome.clone(),
+                (Ok(_), None) => ItemOutcome::Skipped { reason: "a person left it out".to_owned() },
+            };
+            ItemResult { id: id.clone(), outcome }
+        });
+        let results = results.collect();
+        Ok(BatchReport::new(&prepared, results, written.map(|report| report.summary.warnings).unwrap_or_default()))
+    }
+
+    /// What is to be written of a list.
+    fn pending(&self, prepared: &Prepared<Value>) -> PendingWrites {
+        let valid =
+            prepared.items.iter().filter_map(|(id, item)| Some(WriteItem::new(id, item.as_ref().ok()?.clone())));
+        PendingWrites { operation: self.operation.to_string(), items: valid.collect() }
     }
 
     /// Writes what was pending, exactly this list.
@@ -193,6 +233,10 @@ impl BatchWrite {
 
     /// Makes a tool of it, whose one argument is `ids`. The report is its answer; if nothing was written, its status
     /// is error. For writes with content call [`submit`](Self::submit) in a tool of your own.
+    ///
+    /// If the operation is [irreversible](Self::irreversible), a person is asked once, and sees the whole list as
+    /// [`PendingWrites`]. A yes writes all of it, or the parts that [`Confirmation::only`](crate::tool::Confirmation::only)
+    /// names; anything else writes nothing.
     pub fn into_tool(self, name: impl Into<String>, description: impl Into<String>) -> WriteTool {
         WriteTool::new(self, name.into(), description.into())
     }

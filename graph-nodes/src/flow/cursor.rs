@@ -66,9 +66,10 @@ impl Cursor {
         self.moves
     }
 
-    pub(super) fn arrival(&self, stage: &Name, turn: &Name) -> Arrival {
+    /// How a task arrives in a stage; only the first super-step of a turn finds the thread as it was loaded.
+    pub(super) fn arrival(&self, stage: &Name, turn: &Name, is_first_step: bool) -> Arrival {
         match &self.stage {
-            Some(current) if current == stage && self.turn == *turn => Arrival::Again,
+            Some(current) if current == stage && (!is_first_step || self.turn == *turn) => Arrival::Again,
             Some(current) if current == stage => Arrival::Restore,
             _ => Arrival::Enter,
         }

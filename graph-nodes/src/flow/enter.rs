@@ -19,7 +19,7 @@ pub(super) type AllHooks<S> = Arc<BTreeMap<Name, Hooks<S>>>;
 /// | in a new thread | `on_enter` |
 /// | from another stage | `on_exit` of that stage, `on_enter` |
 /// | with a new turn, in the stage where the last one ended | `on_restore` |
-/// | again in the same turn, from the stage itself | none |
+/// | later in the turn, from the stage itself | none |
 ///
 /// A stay leads to the entry of the cluster, which is the agent: no hook. All hooks see the state as it was merged
 /// before this task; what they write is composed in their order and merged before the agent runs. A hook that fails
@@ -80,7 +80,7 @@ impl<S: State> EnterNode<S> {
 impl<S: State> Node<S> for EnterNode<S> {
     async fn run(&self, task: &Task<S>) -> Result<Outcome<S>, NodeError> {
         let (cursor, ctx) = (self.cursor.get(task.state()), task.ctx());
-        let arrival = cursor.arrival(&self.stage, ctx.turn());
+        let arrival = cursor.arrival(&self.stage, ctx.turn(), ctx.is_first_step());
         let own = self.hooks.get(&self.stage);
         let hooks = match arrival {
             Arrival::Enter => {

@@ -60,4 +60,6 @@ pub enum CallStatus {
     Ok,
     /// The call failed or was not executed; the content says why.
     Error,
+    /// A person was asked and said no, so the call was not executed.
+    Declined,
 }

@@ -46,7 +46,11 @@ impl<S: State> ToolsNode<S> {
         }
         messages.extend(later);
         if let Some(ToolRoute::Direct(reply) | ToolRoute::Finish(reply)) = &route {
-            messages.push(Message::assistant(text_of(reply)));
+            // An assistant that says nothing is nothing to remember.
+            let text = text_of(reply);
+            if !text.is_empty() {
+                messages.push(Message::assistant(text));
+            }
         }
         debug_assert_eq!(check_history(&messages), Ok(()), "stage `{}`", self.stage);
 

@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 /// restart; it is bounded: one tally for each tool that is offered, and the latest [`KEPT`](Self::KEPT) results.
 ///
 /// A turn is one run, resume or proceed of a thread. The first vertex of the stage that works in another turn begins
-/// a new ledger, so a turn that goes on after a failure counts anew.
+/// a new ledger, so a turn that goes on after a failure counts anew. A turn that gives the answer which a call waits for
+/// goes on with the ledger of the turn that asked.
 ///
 /// ```
 /// use graph_nodes::stage::{GateBook, ToolLedger};
@@ -65,6 +66,14 @@ pub struct ToolTally {
     pub failures_in_a_row: u32,
     /// Calls that were not executed because the same one had succeeded.
     pub repeated: u32,
+    /// Calls that were not executed because a person said no.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub declined: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// A call that succeeded.
@@ -127,6 +136,11 @@ impl ToolLedger {
     pub(super) fn repeated(&mut self, tool: &str) {
         let tally = self.of(tool);
         tally.repeated = tally.repeated.saturating_add(1);
+    }
+
+    pub(super) fn declined(&mut self, tool: &str) {
+        let tally = self.of(tool);
+        tally.declined = tally.declined.saturating_add(1);
     }
 
     /// Earlier results may be old now.

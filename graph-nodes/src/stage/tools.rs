@@ -34,6 +34,7 @@ use crate::tool::{ToolBox, ToolBoxError, ToolBoxWarning, ToolRoute};
 /// | [`several`](Self::several) calls, and another one was chosen | an error; it is not executed |
 /// | a [guard](Self::guards) kept it from running | an error, or the earlier result |
 /// | an earlier call of the response finished the thread | an error; it is not executed |
+/// | a person was asked and said no, or nobody answered in time | that it was declined, with the reason; status declined |
 ///
 /// Updates are composed in request order, those of tools whose route is not followed too. Of several routes finish
 /// beats all, then the first go or direct, then stay; the others are recorded in
@@ -47,6 +48,23 @@ use crate::tool::{ToolBox, ToolBoxError, ToolBoxWarning, ToolRoute};
 /// A turn that is cancelled while calls run keeps nothing of the response, no answer and no update: `proceed` runs
 /// the same calls again (with the same [idempotency keys](crate::tool::Call::idempotency_key)), `abandon` and new
 /// input drop them. So no state ever holds a call that is half answered.
+///
+/// # Confirmation
+/// A tool may want a person's yes: [`FnTool::confirm`](crate::tool::FnTool::confirm) before its handler runs,
+/// [`Call::confirm`](crate::tool::Call::confirm) or [`Call::interrupt`](crate::tool::Call::interrupt) inside of it. Then
+/// the turn pauses, and only that call waits:
+///
+/// - the others run, and their answers are kept: no handler whose call is answered runs again. History, updates and routes
+///   come in one update once every call is answered, so no state holds a call without its answer;
+/// - all questions of the response are open at once, in the order of the calls, and may be answered one by one or
+///   together;
+/// - a call that can't run beside others isn't overtaken by its like: while it waits, later ones that aren't
+///   [safe beside others](crate::tool::Tool::concurrency_safe) wait too. Those that are safe run;
+/// - the calls of a group are one question that lists all of them, also when only one of their tools wants a yes;
+/// - every call counts once in the ledger and its limits, however often the vertex ran. A declined call counts neither as
+///   executed nor as a failure.
+///
+/// It needs a runner with a store; without one the first question fails the task.
 ///
 /// The [module](super) shows a whole stage.
 ///
@@ -282,8 +300,11 @@ impl<S: State> Node<S> for ToolsNode<S> {
         let mut response = self.response_of(state).map_err(StageError::fatal)?;
         self.rename(&ctx, state, &mut response).await?;
         let mut book = self.seat.book.get(state).clone();
-        let mut ledger = self.ledger_of(&mut book, ctx.turn());
-        let dispatch = Dispatch { node: self, tools, task, ctx: &ctx };
+        // A turn that answers a question goes on with what the turn that asked has counted.
+        let since = Dispatch::<S>::since(&ctx).await?;
+        let mut ledger = self.ledger_of(&mut book, since.as_ref().unwrap_or(ctx.turn()));
+        ledger.turn = ctx.turn().clone();
+        let dispatch = Dispatch { node: self, tools, task, ctx: &ctx, since: since.as_ref() };
         let answers = dispatch.run(&response, &mut ledger).await?;
         ledger.tell(book.tools.values_mut());
         let Effects { outcome, conflict } = self.effects(&response, answers, book, ledger)?;

@@ -2,13 +2,15 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::future::Future;
 use std::sync::{Arc, LazyLock};
 
 use graph_engine::{Ctx, FaultKind, Snap, State, Task};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::ToolError;
+use super::{AskedCall, CallAsk, Confirm, Confirmation, ToolError};
 use crate::message::ToolCall;
 
 /// One call as its handler sees it: checked arguments, the state, and the run around it.
@@ -92,10 +94,93 @@ impl<'a, S: State> Call<'a, S> {
         self.task.snapshot()
     }
 
-    /// Run metadata, cancellation and events.
+    /// Run metadata, cancellation and events. Its questions and memos are those of this call.
     #[must_use]
     pub fn ctx(&self) -> Ctx {
-        self.task.ctx()
+        self.task.ctx().scope(&self.call.id)
+    }
+
+    /// Asks a person or another system, and gives the answer.
+    ///
+    /// The first time there is none: the error pauses this call, whatever the handler makes of it, while the others of
+    /// the response run. Once there is an answer the handler runs again from its first line, and its n-th question gets
+    /// the n-th answer. What must not be done twice before a question stands in [`memo`](Self::memo).
+    ///
+    /// ```
+    /// use graph_engine::State;
+    /// use graph_nodes::tool::{ToolReply, tool};
+    ///
+    /// #[derive(State, Clone, Default)]
+    /// struct Trip {
+    ///     city: String,
+    /// }
+    ///
+    /// #[derive(serde::Deserialize, schemars::JsonSchema)]
+    /// struct NoArgs {}
+    ///
+    /// let book = tool::<Trip, NoArgs>("book", "Books a room.", |_, call| async move {
+    ///     let price = call.memo("price", async { Ok::<_, std::io::Error>(120) }).await?;
+    ///     let name: String = call.interrupt(format!("{price}; for whom?"))?;
+    ///     Ok(ToolReply::text(format!("booked for {name}")))
+    /// });
+    /// # let _ = book;
+    /// ```
+    ///
+    /// # Errors
+    /// The one that pauses. Without a store, or with a question that is no JSON, the task fails.
+    pub fn interrupt<T: DeserializeOwned>(&self, question: impl Serialize) -> Result<T, ToolError> {
+        self.ask(question).answer()
+    }
+
+    /// A question that may have a deadline, such as [`interrupt`](Self::interrupt) asks without one.
+    pub fn ask(&self, question: impl Serialize) -> CallAsk {
+        CallAsk::new(self.ctx(), question)
+    }
+
+    /// Asks a person whether the call may do what it is about to do. For what can be said before the handler runs there
+    /// is [`FnTool::confirm`](super::FnTool::confirm).
+    ///
+    /// ```
+    /// use graph_engine::State;
+    /// use graph_nodes::tool::{Confirm, ToolReply, tool};
+    ///
+    /// #[derive(State, Clone, Default)]
+    /// struct Trip {
+    ///     price: u32,
+    /// }
+    ///
+    /// #[derive(serde::Deserialize, schemars::JsonSchema)]
+    /// struct NoArgs {}
+    ///
+    /// let book = tool::<Trip, NoArgs>("book", "Books the room.", |_, call| async move {
+    ///     call.confirm(Confirm::text("Book it?").details(call.state().price))?;
+    ///     Ok(ToolReply::text("booked"))
+    /// });
+    /// # let _ = book;
+    /// ```
+    ///
+    /// # Errors
+    /// If the answer is no, one that is [declined](ToolError::declined); until there is one, as
+    /// [`interrupt`](Self::interrupt).
+    pub fn confirm(&self, confirm: impl Into<Confirm>) -> Result<Confirmation, ToolError> {
+        super::confirm::confirm(&self.ctx(), confirm.into(), vec![AskedCall::of(&self.call, "")])
+    }
+
+    /// Runs the work once for this call: its result is stored before it is given back, and every later run of the handler
+    /// gets the stored one. Errors are not stored.
+    ///
+    /// # Errors
+    /// What the work says. Without a store, or if the key is used twice in one call, the task fails.
+    pub async fn memo<T, E>(
+        &self,
+        key: impl AsRef<str> + Send,
+        work: impl Future<Output = Result<T, E>> + Send,
+    ) -> Result<T, ToolError>
+    where
+        T: Serialize + DeserializeOwned + Send,
+        E: Into<ToolError>,
+    {
+        super::ask::memo(&self.ctx(), key.as_ref(), work).await
     }
 
     /// A key for effects outside: the same in every attempt of this call, and in no other call.

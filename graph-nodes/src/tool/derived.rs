@@ -13,7 +13,7 @@ use serde::{Serialize, forward_to_deserialize_any};
 use serde_json::{Map, Value, json};
 
 use super::FromCall;
-pub use super::{Args, Call, IntoToolReply, Tool, ToolError, ToolReply, schema_of};
+pub use super::{Args, Call, Confirm, IntoToolReply, Tool, ToolError, ToolReply, schema_of};
 pub use crate::model::ToolSpec;
 use crate::schema::settings;
 

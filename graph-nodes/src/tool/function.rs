@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::args_fault::unreadable;
-use super::{Call, Tool, ToolError, ToolReply, schema_of};
+use super::{Call, Confirm, Tool, ToolError, ToolReply, schema_of};
 use crate::model::ToolSpec;
 
 /// A closure that can be a tool: takes the arguments and the [`Call`], returns a future of a [`ToolReply`] or a
@@ -85,8 +85,12 @@ pub struct FnTool<S: State> {
     needs: Vec<Need>,
     safe: Option<Safe>,
     read_only: bool,
+    confirm: Option<Asks>,
     run: Run<S>,
 }
+
+/// Says of arguments how a person is asked about a call with them.
+type Asks = Arc<dyn Fn(&Map<String, Value>) -> Option<Confirm> + Send + Sync>;
 
 /// Says of arguments whether a call with them may run beside others.
 type Safe = Arc<dyn Fn(&Map<String, Value>) -> bool + Send + Sync>;
@@ -136,6 +140,7 @@ pub fn tool<S: State, Args: JsonSchema + DeserializeOwned + Send + 'static>(
         needs: Vec::new(),
         safe: None,
         read_only: false,
+        confirm: None,
         run,
     }
 }
@@ -175,6 +180,39 @@ impl<S: State> FnTool<S> {
         self.read_only = true;
         self
     }
+
+    /// Asks a person before each call: with its name, description and arguments. Only a yes runs it, and no other call of
+    /// the response waits for the answer that may run beside others. See
+    /// [`ToolsNode`](crate::stage::ToolsNode#confirmation).
+    ///
+    /// ```
+    /// # use graph_engine::State;
+    /// # #[derive(State, Clone, Default)]
+    /// # struct Trip { city: String }
+    /// # #[derive(serde::Deserialize, schemars::JsonSchema)]
+    /// # struct NoArgs {}
+    /// use graph_nodes::tool::{Confirm, Tool, tool};
+    ///
+    /// let book = tool::<Trip, NoArgs>("book", "Books a room.", |_, _| async { Ok("booked".into()) }).confirm();
+    /// assert_eq!(Tool::confirm(&book, &Default::default()), Some(Confirm::new()));
+    /// ```
+    pub fn confirm(self) -> Self {
+        self.confirm_with(|_| Some(Confirm::new()))
+    }
+
+    /// The same for calls with such arguments.
+    pub fn confirm_if(self, asks: impl Fn(&Map<String, Value>) -> bool + Send + Sync + 'static) -> Self {
+        self.confirm_with(move |arguments| asks(arguments).then(Confirm::new))
+    }
+
+    /// The same with words, details or a deadline of its own.
+    pub fn confirm_with(
+        mut self,
+        asks: impl Fn(&Map<String, Value>) -> Option<Confirm> + Send + Sync + 'static,
+    ) -> Self {
+        self.confirm = Some(Arc::new(asks));
+        self
+    }
 }
 
 #[async_trait]
@@ -195,6 +233,10 @@ impl<S: State> Tool<S> for FnTool<S> {
         self.read_only
     }
 
+    fn confirm(&self, arguments: &Map<String, Value>) -> Option<Confirm> {
+        self.confirm.as_ref().and_then(|asks| asks(arguments))
+    }
+
     fn needs(&self) -> Vec<Need> {
         self.needs.clone()
     }
@@ -207,6 +249,7 @@ impl<S: State> Clone for FnTool<S> {
             needs: self.needs.clone(),
             safe: self.safe.clone(),
             read_only: self.read_only,
+            confirm: self.confirm.clone(),
             run: self.run.clone(),
         }
     }

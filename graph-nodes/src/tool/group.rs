@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use futures_util::future::BoxFuture;
 use graph_engine::{Need, State};
 
-use super::{GroupCalls, GroupReply, ToolError};
+use super::{Confirm, GroupCalls, GroupReply, ToolError};
 
 /// One handler for all calls of a response, when they name exactly a declared set of tools: one backend request for
 /// several calls, one transaction, all or nothing.
@@ -48,6 +48,13 @@ pub trait GroupHandler<S: State>: Send + Sync + 'static {
     /// # Errors
     /// What the model is told as the answer of every call.
     async fn call(&self, calls: GroupCalls<'_, S>) -> Result<GroupReply<S>, ToolError>;
+
+    /// How a person is asked before these calls run, once for all of them; `None` runs them at once, unless one of their
+    /// [tools](super::Tool::confirm) asks. A panic counts as a question.
+    fn confirm(&self, calls: &GroupCalls<'_, S>) -> Option<Confirm> {
+        let _ = calls;
+        None
+    }
 
     /// The resources that it asks for, so that they are found missing when a turn begins.
     fn needs(&self) -> Vec<Need> {
@@ -115,6 +122,7 @@ type Run<S> = Arc<dyn Fn(GroupCalls<'static, S>) -> BoxFuture<'static, Result<Gr
 #[must_use = "a group does nothing until it is in a `ToolBox`"]
 pub struct FnGroup<S: State> {
     needs: Vec<Need>,
+    confirm: bool,
     run: Run<S>,
 }
 
@@ -151,13 +159,32 @@ pub struct FnGroup<S: State> {
 /// # Ok::<(), ToolBoxError>(())
 /// ```
 pub fn group<S: State>(run: impl GroupFn<S>) -> FnGroup<S> {
-    FnGroup { needs: Vec::new(), run: Arc::new(move |calls| Box::pin(run(calls))) }
+    FnGroup { needs: Vec::new(), confirm: false, run: Arc::new(move |calls| Box::pin(run(calls))) }
 }
 
 impl<S: State> FnGroup<S> {
     /// Declares a resource that the closure asks for.
     pub fn needs<T: ?Sized + Send + Sync + 'static>(mut self) -> Self {
         self.needs.push(Need::of::<T>());
+        self
+    }
+
+    /// Asks a person once before the calls run, and shows all of them.
+    ///
+    /// ```
+    /// use graph_engine::State;
+    /// use graph_nodes::tool::{GroupReply, group};
+    ///
+    /// #[derive(State, Clone, Default)]
+    /// struct Trip {
+    ///     city: String,
+    /// }
+    ///
+    /// let both = group::<Trip>(|_| async { Ok(GroupReply::text("paid")) }).confirm();
+    /// # let _ = both;
+    /// ```
+    pub fn confirm(mut self) -> Self {
+        self.confirm = true;
         self
     }
 }
@@ -168,6 +195,10 @@ impl<S: State> GroupHandler<S> for FnGroup<S> {
         (self.run)(calls.into_owned()).await
     }
 
+    fn confirm(&self, _: &GroupCalls<'_, S>) -> Option<Confirm> {
+        self.confirm.then(Confirm::new)
+    }
+
     fn needs(&self) -> Vec<Need> {
         self.needs.clone()
     }
@@ -175,7 +206,7 @@ impl<S: State> GroupHandler<S> for FnGroup<S> {
 
 impl<S: State> Clone for FnGroup<S> {
     fn clone(&self) -> Self {
-        Self { needs: self.needs.clone(), run: self.run.clone() }
+        Self { needs: self.needs.clone(), confirm: self.confirm, run: self.run.clone() }
     }
 }
 

@@ -2,11 +2,14 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::future::Future;
 use std::sync::Arc;
 
 use graph_engine::{Ctx, State, Task};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
-use super::{Call, ToolError};
+use super::{AskedCall, Call, CallAsk, Confirm, Confirmation, ToolError};
 use crate::message::ToolCall;
 
 /// All calls of a group in request order, with checked arguments; never empty.
@@ -75,10 +78,53 @@ impl<'a, S: State> GroupCalls<'a, S> {
         self.task.state()
     }
 
-    /// Run metadata, cancellation and events.
+    /// Run metadata, cancellation and events. Its questions and memos are those of the group; each
+    /// [call](Call::ctx) has its own too.
     #[must_use]
     pub fn ctx(&self) -> Ctx {
-        self.task.ctx()
+        self.task.ctx().scope(self.scope())
+    }
+
+    pub(crate) fn scope(&self) -> String {
+        self.ids().collect::<Vec<_>>().join("+")
+    }
+
+    /// Asks a person or another system on behalf of the whole group: see [`Call::interrupt`].
+    ///
+    /// # Errors
+    /// As [`Call::interrupt`].
+    pub fn interrupt<T: DeserializeOwned>(&self, question: impl Serialize) -> Result<T, ToolError> {
+        self.ask(question).answer()
+    }
+
+    /// A question that may have a deadline.
+    pub fn ask(&self, question: impl Serialize) -> CallAsk {
+        CallAsk::new(self.ctx(), question)
+    }
+
+    /// Asks once whether all calls of the group may run: see [`Call::confirm`].
+    ///
+    /// # Errors
+    /// As [`Call::confirm`].
+    pub fn confirm(&self, confirm: impl Into<Confirm>) -> Result<Confirmation, ToolError> {
+        let calls = self.calls.iter().map(|call| AskedCall::of(call, "")).collect();
+        super::confirm::confirm(&self.ctx(), confirm.into(), calls)
+    }
+
+    /// Runs the work once for this group: see [`Call::memo`].
+    ///
+    /// # Errors
+    /// As [`Call::memo`].
+    pub async fn memo<T, E>(
+        &self,
+        key: impl AsRef<str> + Send,
+        work: impl Future<Output = Result<T, E>> + Send,
+    ) -> Result<T, ToolError>
+    where
+        T: Serialize + DeserializeOwned + Send,
+        E: Into<ToolError>,
+    {
+        super::ask::memo(&self.ctx(), key.as_ref(), work).await
     }
 
     /// A key for effects outside: the same in every attempt of this group, and in no other group. Each

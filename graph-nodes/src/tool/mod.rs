@@ -10,6 +10,7 @@
 //! | make a tool of a closure | [`tool`](fn@tool) |
 //! | make a tool by hand, also with a schema known at run time | [`Tool`] |
 //! | handle several tools that are called together at once | [`group`], [`GroupHandler`] |
+//! | ask a person before a tool runs | [`FnTool::confirm`], `#[tool(confirm)]`, [`Call::confirm`] |
 //! | answer, write state, go somewhere | [`ToolReply`], [`GroupReply`] |
 //! | tell the model what was wrong | [`ToolError`] |
 //! | test one without an engine | `tool_once` (feature `testing`), or call a `#[tool]` function |
@@ -17,7 +18,9 @@
 
 mod args;
 mod args_fault;
+mod ask;
 mod call;
+mod confirm;
 mod content;
 #[doc(hidden)]
 pub mod derived;
@@ -40,7 +43,9 @@ mod typed_reply;
 
 pub(crate) use args::ArgsSchema;
 pub use args::SchemaError;
+pub use ask::CallAsk;
 pub use call::Call;
+pub use confirm::{AskedCall, Confirm, ConfirmQuestion, Confirmation};
 pub use content::{IntoToolReply, Json};
 pub use error::ToolError;
 pub use extract::{Args, CallInfo, FromCall};

@@ -23,7 +23,7 @@ use crate::message::{Artifact, Content, Message};
 ///
 /// All of it takes effect in one update of the state, whatever the order in which a handler names the parts. Its
 /// fields are private and [`ToolRoute`] may grow, so that a handler can only ever hand back a finished answer: a tool
-/// that has to ask a person will pause through its [`Ctx`](graph_engine::Ctx), and no value of this type stands for
+/// that has to ask a person pauses through its [`Call`](super::Call::interrupt), and no value of this type stands for
 /// "not yet".
 ///
 /// ```
@@ -48,7 +48,7 @@ pub struct ToolReply<S: State> {
 }
 
 /// What few replies have.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Extras {
     pub(crate) prompt: Option<String>,
     pub(crate) messages: Vec<Message>,
@@ -186,6 +186,12 @@ impl<S: State> ToolReply<S> {
     /// Whether it leads nowhere else: a text says all of it then.
     pub(crate) fn stays(&self) -> bool {
         matches!(self.route, None | Some(ToolRoute::Stay))
+    }
+
+    /// Tells the model something more.
+    pub(crate) fn noted(mut self, note: &str) -> Self {
+        self.text = self.text.map(|text| if text.is_empty() { note.to_owned() } else { format!("{text}\n{note}") });
+        self
     }
 
     /// What it writes, if it does, for tests of a handler.

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use graph_engine::{Need, State};
 use serde_json::{Map, Value};
 
-use super::{Call, ToolError, ToolReply};
+use super::{Call, Confirm, ToolError, ToolReply};
 use crate::model::ToolSpec;
 
 /// A tool that a model may call, for graphs over the state `S`.
@@ -71,6 +71,12 @@ pub trait Tool<S: State>: Send + Sync + 'static {
     /// earlier results old: see [`Guards::with_repeats_intercepted`](crate::stage::Guards::with_repeats_intercepted).
     fn read_only(&self) -> bool {
         false
+    }
+
+    /// How a person is asked before a call with these arguments runs; `None` runs it at once. A panic counts as a question.
+    fn confirm(&self, arguments: &Map<String, Value>) -> Option<Confirm> {
+        let _ = arguments;
+        None
     }
 
     /// The resources that it asks for, so that they are found missing when a turn begins.

@@ -1,8 +1,8 @@
 //! The lists as tools of a graph: one message for each call, whatever comes of it.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-use graph_engine::{Graph, Log, START, State};
+use graph_engine::{Graph, Log, MemoryStore, START, State, Thread};
 use graph_nodes::batch::{BatchReport, BatchStatus, BatchWrite};
 use graph_nodes::gate::{GatePolicy, Validators};
 use graph_nodes::message::{CallStatus, Message, ToolCall, check_history};
@@ -21,10 +21,23 @@ struct Shop {
     book: GateBook,
 }
 
+fn seat() -> Seat<Shop> {
+    Seat { history: Shop::HISTORY, draft: Shop::DRAFT, book: Shop::BOOK }
+}
+
 /// The tool messages that answer one response with these arguments for calls of `tool`.
 async fn answers(tool: impl Tool<Shop>, arguments: impl IntoIterator<Item = Value>) -> Vec<Message> {
-    let name = tool.spec().name.clone();
-    let seat = Seat { history: Shop::HISTORY, draft: Shop::DRAFT, book: Shop::BOOK };
+    tool_messages(&shop(tool, arguments).run(seat().user("hi")).await.unwrap().state)
+}
+
+fn tool_messages(shop: &Shop) -> Vec<Message> {
+    check_history(shop.history.iter()).unwrap();
+    shop.history.iter().filter(|message| message.call_id().is_some()).cloned().collect()
+}
+
+/// A thread whose model calls `tool` with these arguments in one response.
+fn shop(tool: impl Tool<Shop>, arguments: impl IntoIterator<Item = Value>) -> Thread<Shop> {
+    let (name, seat) = (tool.spec().name.clone(), seat());
     let tools = ToolBox::builder().tool(tool).build().unwrap();
     let agent = AgentNode::new("support", seat).tools(tools.clone());
     let gate = GateNode::new("support", seat, GatePolicy::new(), Validators::new()).calls("tools");
@@ -39,9 +52,7 @@ async fn answers(tool: impl Tool<Shop>, arguments: impl IntoIterator<Item = Valu
     let calls = arguments.into_iter().enumerate();
     let calls = calls.map(|(at, arguments)| ToolCall::new(format!("c{at}"), &name, &arguments));
     let model: Arc<dyn ChatModel> = Arc::new(ScriptedModel::new([Turn::calls(calls), Turn::text("done")]));
-    let end = graph.runner().provide_arc(model).thread("t").run(seat.user("hi")).await.unwrap();
-    check_history(end.state.history.iter()).unwrap();
-    end.state.history.iter().filter(|message| message.call_id().is_some()).cloned().collect()
+    graph.runner().store(MemoryStore::new()).provide_arc(model).thread("t")
 }
 
 fn report(message: &Message) -> BatchReport {
@@ -91,11 +102,44 @@ async fn a_write_is_a_tool_too_and_a_second_call_changes_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_irreversible_write_is_answered_with_what_is_pending() {
-    let write = BatchWrite::new("delete", |_| async { Ok(()) }).irreversible();
-    let messages = answers(write.into_tool("delete_orders", "Deletes orders."), [json!({"ids": ["ORD-1"]})]).await;
-    assert_eq!(messages[0].status(), Some(CallStatus::Ok));
-    let report = report(&messages[0]);
-    assert_eq!(report.summary.status, BatchStatus::PendingConfirmation);
-    assert_eq!(report.confirmation.unwrap().items.len(), 1);
+async fn b17_an_irreversible_write_is_one_question_with_the_whole_list_and_a_person_may_choose() {
+    let all = |answer: Value, done: &[&str], status, outcomes: [&str; 3]| {
+        let done: Vec<String> = done.iter().map(ToString::to_string).collect();
+        (answer, done, status, outcomes.map(str::to_owned))
+    };
+    for (answer, done, status, outcomes) in [
+        all(json!(true), &["ORD-1", "ORD-2"], CallStatus::Ok, ["ok", "invalid", "ok"]),
+        all(json!({"approve": true, "only": [1]}), &["ORD-2"], CallStatus::Ok, ["skipped", "invalid", "ok"]),
+        all(json!(false), &[], CallStatus::Declined, ["", "", ""]),
+    ] {
+        let effects = Arc::new(Mutex::new(Vec::new()));
+        let written = effects.clone();
+        let delete = BatchWrite::new("delete", move |write| {
+            written.lock().unwrap().push(write.id);
+            async { Ok(()) }
+        });
+        let delete = delete.irreversible().validate(|id| if id == "X" { Err("no order".into()) } else { Ok(()) });
+        let tool = delete.into_tool("delete_orders", "Deletes orders.");
+        let thread = shop(tool, [json!({"ids": ["ORD-1", "X", "ORD-2", "ORD-1"]})]);
+        let paused = thread.run(seat().user("hi")).await.unwrap();
+        let [asked] = paused.interrupts() else { panic!("one question") };
+        assert_eq!(asked.question["text"], "May `delete` be done to 2 ids? It can't be undone.");
+        assert_eq!(
+            asked.question["details"],
+            json!({"operation": "delete", "items": [{"id": "ORD-1"}, {"id": "ORD-2"}]})
+        );
+        assert!(effects.lock().unwrap().is_empty());
+
+        let wrong = thread.resume(json!({"approve": true, "only": [2]})).await.unwrap_err();
+        assert!(wrong.to_string().contains("`only` names parts from 0 to 1"), "{wrong}");
+        let end = thread.resume(answer).await.unwrap();
+        let messages = tool_messages(&end.state);
+        assert_eq!((messages[0].status(), effects.lock().unwrap().clone()), (Some(status), done));
+        if status == CallStatus::Ok {
+            let report = report(&messages[0]);
+            let found = ["ORD-1", "X", "ORD-2"].map(|id| serde_json::to_value(report.outcome(id)).unwrap());
+            assert_eq!(found.map(|outcome| outcome["status"].as_str().unwrap().to_owned()), outcomes);
+            assert_eq!((report.summary.duplicates, report.confirmation), (1, None));
+        }
+    }
 }

@@ -5,6 +5,7 @@ mod best;
 mod blocking;
 mod book;
 mod concurrency;
+mod confirm;
 mod dispatch_random;
 mod durable;
 mod evidence;

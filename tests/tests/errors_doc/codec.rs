@@ -73,8 +73,8 @@ pub(crate) async fn state() -> Section {
             ),
             codec(
                 unknown,
-                "A saved result of a task writes a field that was renamed or removed since. Bring the field back until \
-                 unfinished threads are through, or delete them.",
+                "A result that was kept (of a node with a cache, for example) writes a field that was renamed or removed \
+                 since. A checkpoint's own saved results are read without that field, and the report says so.",
             ),
             payload().await,
             Entry::plain(
@@ -105,6 +105,7 @@ pub(crate) async fn stores() -> Section {
         run(&runner(trip().node("explore", slow).edge(START, "explore")).store(Fake::broken(error))).await
     };
     let corrupt = broken(|| StoreError::corrupt("guest-7", "row 3 is cut off")).await;
+    let sealed = broken(|| StoreError::unknown_key("guest-7", CheckpointId::default().to_string(), "1")).await;
     let unavailable = broken(|| StoreError::unavailable("connection refused")).await;
     let full = broken(|| StoreError::full("no space left on device")).await;
     let entry = |error: &TurnError, means| match &*error.error {
@@ -124,6 +125,11 @@ pub(crate) async fn stores() -> Section {
                 &corrupt,
                 "What is stored is damaged. `Thread::state_at` with an older checkpoint may still be readable; else \
                  restore a backup or `Thread::delete` the thread.",
+            ),
+            entry(
+                &sealed,
+                "A store that seals its rows was given other keys than those that sealed them: an old key was taken away \
+                 too early, or another process seals with a newer one already.",
             ),
             entry(
                 &unavailable,

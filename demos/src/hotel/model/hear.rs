@@ -9,6 +9,9 @@ use graph_nodes::message::{CallStatus, Message, ToolCall};
 
 /// The next answer.
 pub(super) fn answer(view: &View<'_>) -> Answer {
+    if view.rounds.last().is_some_and(|round| round.answers.iter().any(|answer| is_declined(answer))) {
+        return Answer::say("All right, nothing is booked. Would you like to see the list again, or change something?");
+    }
     // The newest round that a tool answered well decides; later ones failed.
     let good = view.rounds.iter().rposition(|round| round.answers.iter().any(|answer| is_ok(answer)));
     let next = match good.map(|at| &view.rounds[at]) {
@@ -66,4 +69,8 @@ fn refusal(calls: &[ToolCall], answers: &[&Message], next: &Answer) -> Option<St
 
 fn is_ok(answer: &Message) -> bool {
     answer.status() == Some(CallStatus::Ok)
+}
+
+fn is_declined(answer: &Message) -> bool {
+    answer.status() == Some(CallStatus::Declined)
 }

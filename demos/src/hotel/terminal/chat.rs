@@ -11,11 +11,12 @@ use crate::hotel::tools::Desk;
 use crate::hotel::understand::{Intent, understand};
 use futures_util::StreamExt as _;
 use graph_engine::{
-    EventKind, EventStream, MemoryStore, Mode, Name, RunError, Runner, Status, StreamOptions, Thread, ThreadState,
-    TurnError,
+    EventKind, EventStream, Interrupt, MemoryStore, Mode, Name, RunError, Runner, Status, StreamOptions, Thread,
+    ThreadState, TurnError,
 };
 use graph_nodes::model::ChatModel;
 use graph_nodes::stage::StageEvent;
+use graph_nodes::tool::ConfirmQuestion;
 use jiff::civil::Date;
 use serde_json::Value;
 use std::io::{self, Write};
@@ -23,6 +24,9 @@ use std::sync::Arc;
 
 /// The most letters of a line that the concierge listens to.
 const LONGEST_SENTENCE: usize = 2000;
+
+/// What may be said to a question.
+const YES_OR_NO: &str = "Please say yes or no.";
 
 /// How a chat is set up.
 #[derive(Debug)]
@@ -55,6 +59,8 @@ pub struct Chat {
     /// Counts the conversations.
     number: u32,
     completed: bool,
+    /// The program has asked for a yes or no.
+    asked: bool,
     faults: bool,
     trace: bool,
     style: Style,
@@ -83,7 +89,7 @@ impl Chat {
         let runner =
             graph()?.runner().store(MemoryStore::new()).provide_arc(desk.clone()).provide_arc::<dyn ChatModel>(model);
         let thread = runner.thread("guest-1");
-        Ok(Self { runner, desk, thread, number: 1, completed: false, faults, trace, style })
+        Ok(Self { runner, desk, thread, number: 1, completed: false, asked: false, faults, trace, style })
     }
 
     /// Takes one line of the guest and writes the answer. When `stop` is ready
@@ -118,9 +124,26 @@ impl Chat {
                 _ => {}
             }
         }
+        let turn = if self.asked {
+            match understand(line, today).intent {
+                Intent::Yes => self.thread.resume(true),
+                Intent::No => self.thread.resume(false),
+                Intent::Quit => {
+                    writeln!(out, "Nothing is booked. Goodbye!")?;
+                    return Ok(Next::Leave);
+                }
+                _ => {
+                    writeln!(out, "{YES_OR_NO}")?;
+                    return Ok(Next::GoOn);
+                }
+            }
+        } else {
+            self.thread.run(Hotel::said(line, today))
+        };
+        self.asked = false;
         let modes =
             if self.trace { vec![Mode::Tokens, Mode::Custom, Mode::Nodes] } else { vec![Mode::Tokens, Mode::Custom] };
-        let turn = self.thread.run(Hotel::said(line, today)).cancel_on(stop);
+        let turn = turn.cancel_on(stop);
         let questions = self.desk.questions();
         let mut events = turn.stream_with(StreamOptions::default().modes(modes));
         let said = self.follow(&mut events, out).await?;
@@ -132,6 +155,7 @@ impl Chat {
                         writeln!(out, "{}", clean(&reply))?;
                     }
                 }
+                self.ask(end.interrupts(), out)?;
                 self.ended(end.status, end.state.booking.is_some(), out).await
             }
             Err(failed) => self.failed(failed, out).await,
@@ -222,6 +246,19 @@ impl Chat {
         writeln!(out, "{}", self.style.dim(format!("    the catalogue was asked {times}")))
     }
 
+    /// Writes what the guest is asked, if the turn waits for a yes or no.
+    fn ask(&mut self, questions: &[Interrupt], out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+        for interrupt in questions {
+            self.asked = true;
+            let text = match serde_json::from_value::<ConfirmQuestion>(interrupt.question.clone()) {
+                Ok(question) => question.text,
+                Err(_) => text(&interrupt.question),
+            };
+            writeln!(out, "{}\n{YES_OR_NO}", self.style.bold(clean(&text)))?;
+        }
+        Ok(())
+    }
+
     async fn ended(&mut self, status: Status, booked: bool, out: &mut (impl Write + ?Sized)) -> io::Result<Next> {
         match status {
             Status::Completed if booked => {
@@ -266,7 +303,7 @@ impl Chat {
     fn begin_again(&mut self, out: &mut (impl Write + ?Sized)) -> io::Result<Next> {
         self.number += 1;
         self.thread = self.runner.thread(format!("guest-{}", self.number));
-        self.completed = false;
+        (self.completed, self.asked) = (false, false);
         writeln!(out, "A new conversation. Where would you like to go?")?;
         Ok(Next::GoOn)
     }

@@ -4,9 +4,10 @@ use super::args::{ChooseArgs, ConfirmArgs};
 use super::{GOODBYE, enter, stay};
 use crate::hotel::catalogue::{Offer, choose};
 use crate::hotel::facts::Proposal;
+use crate::hotel::phrase;
 use crate::hotel::stage::Stage;
 use crate::hotel::state::{Booking, Hotel};
-use graph_nodes::tool::{FnTool, ToolError, ToolReply, tool};
+use graph_nodes::tool::{Confirm, FnTool, ToolError, ToolReply, tool};
 
 pub(super) fn choose_hotel() -> FnTool<Hotel> {
     let about = "Proposes one of the offers for booking. Nothing is booked yet.";
@@ -51,6 +52,8 @@ pub(super) fn confirm_booking() -> FnTool<Hotel> {
             guests: proposal.guests,
             total: proposal.total,
         };
+        // The model may have misheard, so the guest sees once more what is booked.
+        call.confirm(Confirm::text(ask(&booking)).details(&booking))?;
         Ok(ToolReply::json(&booking).update(Hotel::update().booking(booking)).go(GOODBYE))
     })
 }
@@ -67,6 +70,18 @@ fn propose(state: &Hotel, offer: &Offer) -> Result<Proposal, ToolError> {
         guests,
         total: offer.quote.total,
     })
+}
+
+/// What the guest must agree to.
+fn ask(booking: &Booking) -> String {
+    let Booking { hotel, room, stay, guests, total, .. } = booking;
+    format!(
+        "Book {hotel}, a {} for {}, {} ({}), for {total}?",
+        phrase::room(*room),
+        phrase::guests(*guests),
+        phrase::stay(*stay),
+        phrase::nights(stay.nights()),
+    )
 }
 
 /// A reference that is the same for the same booking, so that a repeated call

@@ -53,7 +53,7 @@ pub(crate) fn expand(input: &Input) -> TokenStream {
     let encoding = engine(quote!(Encoding));
     let ok = quote!(::core::result::Result::Ok);
     let (marks, encodes, decodes) = (marks(input), encodes(input), decodes(input));
-    let (encode_update, decode_update) = (encode_update(input), decode_update(input));
+    let (by_writes, encode_update, decode_update) = (by_writes(input), encode_update(input), decode_update(input));
     quote! {
         fn mark(&self, field: usize) -> u64 {
             match field {
@@ -90,6 +90,7 @@ pub(crate) fn expand(input: &Input) -> TokenStream {
             }
         }
 
+        #by_writes
         #encode_update
         #decode_update
     }
@@ -141,6 +142,46 @@ fn write_codec(field: &Field) -> TokenStream {
         Kind::One | Kind::Any => quote!(#codec),
         Kind::Append => quote!(#codec.codec.write),
         Kind::With(_) => quote!(#codec.write),
+    }
+}
+
+/// The fields of which a checkpoint holds the writes, and such a write. Which `append` fields are among them is known to
+/// their types only.
+fn by_writes(input: &Input) -> TokenStream {
+    let update_type = &input.update;
+    let (set, error) = (engine(quote!(FieldSet)), engine(quote!(CodecError)));
+    let encode = private(quote!(derived::encode_one));
+    let fields = || stored(input).filter(|field| matches!(field.kind, Kind::Append | Kind::With(_)));
+    let inserts = fields().map(|field| {
+        let (index, codec) = (field.index, field.table());
+        let insert = quote!(fields.insert(#set::of(#index)););
+        match &field.kind {
+            Kind::Append => quote!(if !#codec.codec.marked { #insert }),
+            _ => insert,
+        }
+    });
+    let writes = fields().map(|field| {
+        let (index, ident, name, codec) = (field.index, &field.ident, &field.name, write_codec(field));
+        quote!(#index => #encode(#name, &update.#ident, #codec.encode, out))
+    });
+    quote! {
+        fn stored_by_writes(&self) -> #set {
+            let mut fields = #set::EMPTY;
+            #(#inserts)*
+            fields
+        }
+
+        fn encode_write(
+            &self,
+            field: usize,
+            update: &#update_type,
+            out: &mut ::std::vec::Vec<u8>,
+        ) -> ::core::result::Result<(), #error> {
+            match field {
+                #(#writes,)*
+                _ => ::core::result::Result::Ok(()),
+            }
+        }
     }
 }
 

@@ -117,9 +117,10 @@ impl<C: State> Call<'_, C> {
         let place = Place::new(&outer.thread, &namespace);
         let keep = durable.then(|| {
             let (saves, spawn) = (host.durability != Durability::Exit, host.seams.spawn.clone());
-            Arc::new(Keep::new(host.checkpoints().clone(), place.clone(), saves, spawn, host.lease.upgrade()))
+            Keep::new(host.checkpoints().clone(), place.clone(), saves, spawn, host.lease.upgrade())
         });
-        context.keeper = keep.clone().filter(|keep| keep.saves()).map(|keep| keep as Arc<dyn Keeper>);
+        let keeper: Option<Arc<dyn Keeper>> = keep.clone().filter(|keep| keep.saves()).map(|keep| keep as _);
+        context.keeper = keeper.as_ref().map(Arc::downgrade);
         let context = Arc::new(context);
 
         let mut options = host.options;

@@ -231,6 +231,19 @@ impl State for DynState {
         Ok(())
     }
 
+    fn stored_by_writes(&self) -> FieldSet {
+        let fields = self.schema.specs().iter().enumerate();
+        let reduced = fields.filter(|(_, field)| field.merge == Merge::With && !field.transient);
+        reduced.fold(FieldSet::EMPTY, |set, (at, _)| set | FieldSet::of(at))
+    }
+
+    fn encode_write(&self, field: usize, update: &DynUpdate, out: &mut Vec<u8>) -> Result<(), CodecError> {
+        match (self.schema.specs().get(field), update.get(field).filter(|_| !self.is_foreign(update))) {
+            (Some(spec), Some(write)) => encode_write(&spec.name, write, out),
+            _ => Ok(()),
+        }
+    }
+
     fn encode_update(&self, update: &DynUpdate, out: &mut Vec<u8>) -> Result<(), CodecError> {
         out.push(b'{');
         let foreign = self.is_foreign(update);
@@ -241,11 +254,7 @@ impl State for DynState {
             }
             encode_field(field.name(), field.name(), out)?;
             out.push(b':');
-            match write {
-                Write::Set(value) => encode_field(field.name(), value, out)?,
-                Write::Add(write) => encode_field(field.name(), write, out)?,
-                Write::Reduce(write) => encode_field(field.name(), write, out)?,
-            }
+            encode_write(field.name(), write, out)?;
         }
         out.push(b'}');
         Ok(())
@@ -281,6 +290,14 @@ impl State for DynState {
             Ok(true)
         })?;
         Ok(update)
+    }
+}
+
+fn encode_write(field: &str, write: &Write, out: &mut Vec<u8>) -> Result<(), CodecError> {
+    match write {
+        Write::Set(value) => encode_field(field, value, out),
+        Write::Add(write) => encode_field(field, write, out),
+        Write::Reduce(write) => encode_field(field, write, out),
     }
 }
 

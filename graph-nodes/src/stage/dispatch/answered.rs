@@ -1,6 +1,7 @@
 //! What became of one call.
 
 use graph_engine::{NodeError, State};
+use serde::{Deserialize, Serialize};
 
 use super::super::{RouteOf, StageEvent};
 use super::Dispatch;
@@ -13,12 +14,54 @@ pub(in crate::stage) struct Answered<S: State> {
     pub(in crate::stage) update: Option<S::Update>,
     pub(in crate::stage) route: Option<RouteOf>,
     pub(in crate::stage) extras: Extras,
+    pub(super) counts: Counts,
+    pub(super) standing: Standing,
+}
+
+/// How an answer counts in the ledger.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Counts {
+    /// It doesn't.
+    #[default]
+    Not,
+    /// The call was wrong.
+    Faulty,
+    /// The same call had succeeded.
+    Repeated,
+    /// A handler or a person answered it; a stale result may be older than a write beside it.
+    Ran { stale: bool },
+}
+
+/// Whether a later run of the vertex can take the answer as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// It must be kept if another call waits.
+    Fresh,
+    /// It is kept.
+    Kept,
+    /// There is none yet.
+    Waits,
 }
 
 impl<S: State> Answered<S> {
+    /// Stands for a call that waits. It never leaves the dispatch.
+    pub(super) fn waiting(call: &ToolCall) -> Self {
+        Self { standing: Standing::Waits, ..Self::text(call, "", CallStatus::Error) }
+    }
+
+    pub(super) fn waits(&self) -> bool {
+        self.standing == Standing::Waits
+    }
+
+    pub(super) fn counted(self, counts: Counts) -> Self {
+        Self { counts, ..self }
+    }
+
     fn text(call: &ToolCall, text: impl Into<String>, status: CallStatus) -> Self {
         let message = Message::tool(&call.id, text).with_tool_name(&call.name).with_status(status);
-        Self { message, update: None, route: None, extras: Extras::default() }
+        let (counts, standing) = (Counts::Not, Standing::Fresh);
+        Self { message, update: None, route: None, extras: Extras::default(), counts, standing }
     }
 }
 
@@ -41,6 +84,12 @@ impl<S: State> Dispatch<'_, S> {
         self.told(Answered::text(call, why, CallStatus::Error), call).await
     }
 
+    /// Answers a call whose handler failed, or that a person declined.
+    pub(super) async fn fail(&self, call: &ToolCall, error: &ToolError) -> Result<Answered<S>, NodeError> {
+        let status = if error.is_declined() { CallStatus::Declined } else { CallStatus::Error };
+        self.told(Answered::text(call, error.to_string(), status), call).await
+    }
+
     /// Answers a call whose result is known.
     pub(super) async fn repeat(&self, call: &ToolCall, text: String) -> Result<Answered<S>, NodeError> {
         self.told(Answered::text(call, text, CallStatus::Ok), call).await
@@ -61,8 +110,11 @@ impl<S: State> Dispatch<'_, S> {
         self.told(answered, call).await
     }
 
-    /// Says that a handler failed; the answers of its calls follow.
+    /// Says that a handler failed; the answers of its calls follow. That a person said no is no failure.
     pub(super) async fn failed(&self, tool: &str, call_id: &str, failure: &Failure) -> Result<(), NodeError> {
+        if failure.error.is_declined() {
+            return Ok(());
+        }
         let (stage, tool, call_id) = (self.node.stage.clone(), tool.to_owned(), call_id.to_owned());
         if let Some(message) = &failure.panic {
             tracing::error!(%stage, tool, call_id, message, "a tool panicked");
@@ -73,7 +125,8 @@ impl<S: State> Dispatch<'_, S> {
         self.emit(|| StageEvent::ToolFailed { stage, tool, call_id, retryable }).await
     }
 
-    async fn told(&self, answered: Answered<S>, call: &ToolCall) -> Result<Answered<S>, NodeError> {
+    /// Says that a call is answered.
+    pub(super) async fn told(&self, answered: Answered<S>, call: &ToolCall) -> Result<Answered<S>, NodeError> {
         let status = answered.message.status().unwrap_or_default();
         let (stage, tool, call_id) = (self.node.stage.clone(), call.name.clone(), call.id.clone());
         self.emit(|| StageEvent::ToolAnswered { stage, tool, call_id, status }).await?;

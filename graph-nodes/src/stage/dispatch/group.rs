@@ -8,6 +8,7 @@ use super::super::{StageError, ToolLedger};
 use super::Dispatch;
 use super::answered::{Answered, Failure, no_json};
 use super::judge::{broken, reads};
+use super::permit::Permit;
 use crate::message::ToolCall;
 use crate::tool::{GroupHandler, GroupKey, GroupReply, ToolReply};
 
@@ -35,19 +36,57 @@ impl<S: State> Dispatch<'_, S> {
             }
             return Ok(());
         }
-        let result = self.handle_group(key, calls, handler).await?;
+        let note = match self.permit_group(calls, handler)? {
+            Permit::Run { note, .. } => note,
+            Permit::Declined(error) => return self.fail_group(key, calls, &error.into(), ledger, all).await,
+            Permit::Waits => {
+                all.extend(calls.iter().map(Answered::waiting));
+                return Ok(());
+            }
+        };
+        let Some(result) = self.handle_group(key, calls, handler).await? else {
+            all.extend(calls.iter().map(Answered::waiting));
+            return Ok(());
+        };
+        let result = result.and_then(|reply| self.texts(key, calls, reply));
+        if let Err(failure) = &result
+            && failure.error.is_declined()
+        {
+            return self.fail_group(key, calls, failure, ledger, all).await;
+        }
         ledger.calls = ledger.calls.saturating_add(u32::try_from(calls.len()).unwrap_or(u32::MAX));
-        match result.and_then(|reply| self.texts(key, calls, reply)) {
-            Ok((texts, reply)) => self.settle_group(key, calls, texts, reply, ledger, all).await,
-            Err(failure) => {
-                key.names().iter().for_each(|tool| ledger.failed(tool));
-                self.failed(&key.to_string(), &calls[0].id, &failure).await?;
-                for call in calls {
-                    all.push(self.refuse(call, failure.error.to_string()).await?);
+        match result {
+            Ok((mut texts, reply)) => {
+                // Whatever a person said, the first answer tells.
+                if let (Some(note), Some(first)) = (note, texts.first_mut()) {
+                    *first = format!("{first}\n{note}");
                 }
-                Ok(())
+                self.settle_group(key, calls, texts, reply, ledger, all).await
+            }
+            Err(failure) => self.fail_group(key, calls, &failure, ledger, all).await,
+        }
+    }
+
+    async fn fail_group(
+        &self,
+        key: &GroupKey,
+        calls: &[ToolCall],
+        failure: &Failure,
+        ledger: &mut ToolLedger,
+        all: &mut Vec<Answered<S>>,
+    ) -> Result<(), NodeError> {
+        for tool in key.names() {
+            if failure.error.is_declined() {
+                ledger.declined(tool);
+            } else {
+                ledger.failed(tool);
             }
         }
+        self.failed(&key.to_string(), &calls[0].id, failure).await?;
+        for call in calls {
+            all.push(self.fail(call, &failure.error).await?);
+        }
+        Ok(())
     }
 
     async fn settle_group(

@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::sync::Arc;
 
-use graph_engine::{NodeError, State};
+use graph_engine::{Ctx, NodeError, State};
 use tokio::time::timeout;
 
 use super::super::StageEvent;
@@ -14,35 +14,44 @@ use crate::panics::guarded_async;
 use crate::tool::{Call, GroupCalls, GroupHandler, GroupKey, GroupReply, Tool, ToolError, ToolReply};
 
 impl<S: State> Dispatch<'_, S> {
-    /// Runs one call. An error here is one of the events, not of the tool.
+    /// Runs one call; `None` if it waits for an answer. An error here is one of the events or the engine, not of the
+    /// tool.
     pub(super) async fn handle(
         &self,
         call: &ToolCall,
         tool: &Arc<dyn Tool<S>>,
-    ) -> Result<Result<ToolReply<S>, Failure>, NodeError> {
+    ) -> Result<Option<Result<ToolReply<S>, Failure>>, NodeError> {
         self.started(call).await?;
         // The call itself is inside: it may panic before its first await.
         let work = async { tool.call(Call::new(call, self.task)).await };
         let replied = self.bounded(&format!("the tool `{}`", call.name), work).await;
-        Ok(replied.and_then(|reply| Ok(self.checked(&call.name, reply)?)))
+        let replied = replied.and_then(|reply| Ok(self.checked(&call.name, reply)?));
+        unless_waiting(&self.ctx.scope(&call.id), replied)
     }
 
-    /// Runs all calls of a group at once.
+    /// Runs all calls of a group at once; `None` if they wait for an answer.
     pub(super) async fn handle_group(
         &self,
         key: &GroupKey,
         calls: &[ToolCall],
         handler: &Arc<dyn GroupHandler<S>>,
-    ) -> Result<Result<GroupReply<S>, Failure>, NodeError> {
+    ) -> Result<Option<Result<GroupReply<S>, Failure>>, NodeError> {
         for call in calls {
             self.started(call).await?;
         }
         let work = async { handler.call(GroupCalls::new(calls, self.task)).await };
         let replied = self.bounded(&format!("the handler of `{key}`"), work).await;
-        Ok(replied.and_then(|reply| {
+        let replied = replied.and_then(|reply| {
             reply.check(&GroupCalls::new(calls, self.task)).map_err(ToolError::from)?;
             Ok(reply)
-        }))
+        });
+        // What one of its calls asked is a question of the group.
+        for call in calls {
+            if self.ctx.scope(&call.id).is_waiting() {
+                return Ok(None);
+            }
+        }
+        unless_waiting(&self.ctx.scope(GroupCalls::new(calls, self.task).scope()), replied)
     }
 
     async fn started(&self, call: &ToolCall) -> Result<(), NodeError> {
@@ -67,5 +76,16 @@ impl<S: State> Dispatch<'_, S> {
                 Err(Failure { error, panic: Some(panic) })
             }
         }
+    }
+}
+
+/// What a handler said, unless it waits, or the task can't go on.
+fn unless_waiting<T>(ctx: &Ctx, replied: Result<T, Failure>) -> Result<Option<Result<T, Failure>>, NodeError> {
+    if ctx.is_waiting() {
+        return Ok(None);
+    }
+    match replied.as_ref().err().and_then(|failure| failure.error.halt()) {
+        Some(error) => Err(error),
+        None => Ok(Some(replied)),
     }
 }

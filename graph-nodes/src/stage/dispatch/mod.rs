@@ -5,8 +5,10 @@ mod batch;
 mod group;
 mod handle;
 mod judge;
+mod kept;
+mod permit;
 
-use graph_engine::{Ctx, NodeError, State, Task};
+use graph_engine::{Ctx, Name, NodeError, State, Task};
 
 pub(super) use answered::Answered;
 
@@ -21,6 +23,8 @@ pub(super) struct Dispatch<'a, S: State> {
     pub(super) tools: &'a ToolBox<S>,
     pub(super) task: &'a Task<S>,
     pub(super) ctx: &'a Ctx,
+    /// The turn in which the calls were made, if they were kept waiting since.
+    pub(super) since: Option<&'a Name>,
 }
 
 impl<S: State> Dispatch<'_, S> {
@@ -47,6 +51,7 @@ impl<S: State> Dispatch<'_, S> {
             Some((key, handler)) => self.run_group(key, handler, chosen, ledger, &mut all).await?,
             None => self.run_each(chosen, ledger, &mut all).await?,
         }
+        self.pause_if_waiting(chosen, &mut all[kept.start..]).await?;
         for call in &calls[kept.end..] {
             all.push(self.drop_for(chosen, call).await?);
         }

@@ -55,6 +55,7 @@ impl Turn<'_, '_> {
             self.oracle.coverage.hit(Construct::Refused);
             return failed("input");
         }
+        self.model.note(None, &ops);
         let graph = self.oracle.graph;
         let chosen = match graph.start_router {
             true => match enter(graph, self.oracle.plan.seed, self.number, &self.model.facts.view()) {

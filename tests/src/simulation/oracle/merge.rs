@@ -43,6 +43,11 @@ pub(super) fn merge(model: &mut Model) -> Result<(), &'static str> {
         }
     }
     model.facts = facts;
+    for task in model.tasks.clone() {
+        if let Some((ops, _)) = &task.done {
+            model.note(Some(task.node), ops);
+        }
+    }
     // What was merged is not merged again when only the routing is left to do.
     for task in &mut model.tasks {
         if let Some((ops, _)) = &mut task.done {

@@ -6,7 +6,7 @@ use graph_engine::CheckpointId;
 
 use crate::simulation::behave::Way;
 use crate::simulation::plan::{GraphPlan, NAMES};
-use crate::simulation::state::{Facts, Op};
+use crate::simulation::state::{FIELDS, Facts, Op};
 
 /// A finished task: what it wrote, and where it goes.
 pub(super) type Finished = (Vec<Op>, Way);
@@ -49,6 +49,8 @@ pub(super) struct Model {
     pub(super) stays: Vec<u32>,
     pub(super) replies: Vec<Said>,
     pub(super) completed: bool,
+    /// Who has finished since the last commit (none is the input), and the stored fields that they wrote.
+    pub(super) wrote: BTreeMap<Option<usize>, BTreeSet<usize>>,
 }
 
 impl Model {
@@ -63,6 +65,12 @@ impl Model {
 
     pub(super) fn is_unfinished(&self) -> bool {
         !self.tasks.is_empty() || self.deferred().next().is_some()
+    }
+
+    /// Notes what somebody wrote. What is transient is never stored.
+    pub(super) fn note(&mut self, writer: Option<usize>, ops: &[Op]) {
+        let fields = ops.iter().map(|op| op.target().0).filter(|field| FIELDS[*field] != "draft");
+        self.wrote.entry(writer).or_default().extend(fields);
     }
 
     /// The nodes that have something to do, each once, in task order. Once every task is done only routing is left,

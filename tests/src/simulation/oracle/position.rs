@@ -9,6 +9,7 @@ use super::{holds, same};
 use crate::simulation::behave::Way;
 use crate::simulation::node::rescue_number;
 use crate::simulation::plan::NAMES;
+use crate::simulation::state::FIELDS;
 use crate::simulation::store::Committed;
 
 impl Turn<'_, '_> {
@@ -73,6 +74,12 @@ impl Turn<'_, '_> {
         });
         put("replies", replies.collect());
         put("completed", json!(model.completed));
+        let wrote = model.wrote.iter().map(|(writer, fields)| {
+            let names = fields.iter().map(|field| FIELDS[*field]);
+            let writer = writer.map_or(graph_engine::START, |node| NAMES[node]);
+            std::iter::once(writer).chain(names).collect::<Value>()
+        });
+        put("wrote", wrote.collect());
         Value::Object(all)
     }
 }

@@ -226,6 +226,7 @@ impl Turn<'_, '_> {
         };
         self.commits += 1;
         self.check_commit(commit)?;
+        self.model.wrote.clear();
         if commit.fault != Some(Fault::Refused) {
             self.oracle.ids.insert(commit.id);
             self.oracle.head = Some(commit.id);

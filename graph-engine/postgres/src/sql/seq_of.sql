@@ -1,0 +1,7 @@
+SELECT c.seq FROM {schema}.checkpoints c
+WHERE c.place = (
+        SELECT id FROM {schema}.places
+        WHERE sha256(thread) = sha256($1::bytea) AND sha256(namespace) = sha256($2::bytea)
+            AND thread = $1 AND namespace = $2
+    )
+    AND c.id = $3

@@ -1,0 +1,73 @@
+//! Connections that only read, each used by one caller at a time.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use graph_engine::StoreError;
+use rusqlite::{Connection, OpenFlags};
+use tokio::runtime::Handle;
+use tokio::sync::Semaphore;
+
+use crate::error::{Failed, sql};
+use crate::options::SqliteOptions;
+use crate::schema;
+
+pub(crate) struct Readers {
+    path: PathBuf,
+    options: SqliteOptions,
+    idle: Mutex<Vec<Connection>>,
+    places: Arc<Semaphore>,
+}
+
+impl Readers {
+    pub(crate) fn new(path: PathBuf, options: SqliteOptions) -> Arc<Self> {
+        let places = Arc::new(Semaphore::new(options.readers));
+        Arc::new(Self { path, options, idle: Mutex::default(), places })
+    }
+
+    /// Asks a connection, in a blocking task: whoever awaits it holds up nobody, and may go away.
+    pub(crate) async fn ask<T: Send + 'static>(
+        self: &Arc<Self>,
+        thread: &str,
+        question: impl FnOnce(&Connection) -> Result<T, Failed> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (readers, thread) = (self.clone(), thread.to_owned());
+        let place = self.places.clone().acquire_owned().await.map_err(StoreError::unavailable)?;
+        let runtime = Handle::try_current()
+            .map_err(|_| StoreError::unavailable("a store is called outside of a tokio runtime; call it inside one"))?;
+        let asked = runtime.spawn_blocking(move || {
+            let _place = place;
+            let connection = readers.take().map_err(|error| sql(error, &thread))?;
+            let answer = in_one_moment(&connection, question);
+            if connection.is_autocommit() {
+                readers.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+            }
+            answer.map_err(|failed| failed.of(&thread))
+        });
+        asked.await.unwrap_or_else(|error| Err(StoreError::unavailable(error)))
+    }
+
+    fn take(&self) -> rusqlite::Result<Connection> {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        idle.map_or_else(|| self.open(), Ok)
+    }
+
+    fn open(&self) -> rusqlite::Result<Connection> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(&self.path, flags)?;
+        schema::settings(&connection, &self.options)?;
+        connection.pragma_update(None, "query_only", true)?;
+        Ok(connection)
+    }
+}
+
+/// Runs a question in one transaction, so that all its queries see one moment.
+pub(crate) fn in_one_moment<T>(
+    connection: &Connection,
+    question: impl FnOnce(&Connection) -> Result<T, Failed>,
+) -> Result<T, Failed> {
+    connection.prepare_cached("BEGIN")?.execute([])?;
+    let answer = question(connection);
+    connection.prepare_cached("COMMIT")?.execute([])?;
+    answer
+}

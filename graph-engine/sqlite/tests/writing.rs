@@ -1,0 +1,209 @@
+//! The queue: what shares a transaction, what fails in it, and callers who go away.
+
+mod common;
+
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use common::commit;
+use graph_engine::{CheckpointStore, Filter, Keep, Place, StoreError};
+use graph_engine_sqlite::{SqliteOptions, SqliteStore, Synchronous};
+
+#[tokio::test]
+async fn changes_that_come_at_once_share_a_transaction() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(folder.path().join("threads.sqlite")).unwrap();
+    let tasks: Vec<_> = (0..500)
+        .map(|at| {
+            let store = store.clone();
+            tokio::spawn(async move {
+                store.commit(&Place::thread(format!("{at}")), &commit(None, "turn", 0, "[1]")).await.unwrap();
+            })
+        })
+        .collect();
+    for task in tasks {
+        task.await.unwrap();
+    }
+    let stats = store.stats();
+    assert_eq!(stats.changes, 500);
+    assert!(stats.transactions <= 100 && stats.largest_group >= 5, "{stats:?}");
+}
+
+#[tokio::test]
+async fn one_after_another_each_has_a_transaction_of_its_own() {
+    let store = SqliteStore::in_memory().unwrap();
+    let (place, mut parent) = (Place::thread("t"), None);
+    for step in 0..20 {
+        let next = commit(parent, "turn", step, "[1]");
+        store.commit(&place, &next).await.unwrap();
+        parent = Some(next.id);
+    }
+    let stats = store.stats();
+    assert_eq!((stats.changes, stats.transactions, stats.largest_group), (20, 20, 1));
+}
+
+/// Polls futures so that their changes wait in the queue, then runs all of them.
+async fn at_once<T>(futures: Vec<impl Future<Output = T>>) -> Vec<T> {
+    futures_util::future::join_all(futures).await
+}
+
+#[tokio::test]
+async fn a_refused_change_disturbs_nobody_in_its_group() {
+    let store = SqliteStore::in_memory().unwrap();
+    let first = commit(None, "turn", 0, "[1]");
+    store.commit(&Place::thread("t"), &first).await.unwrap();
+    let stale = commit(None, "late", 1, "[2]");
+    let places: Vec<Place> =
+        (0..40).map(|at| Place::thread(if at % 4 == 0 { "t".to_owned() } else { format!("{at}") })).collect();
+    let answers = at_once(
+        places.iter().map(|place| store.commit(place, if *place.thread == *"t" { &stale } else { &first })).collect(),
+    )
+    .await;
+    for (place, answer) in places.iter().zip(answers) {
+        match answer {
+            Ok(()) => assert_ne!(&*place.thread, "t"),
+            Err(error) => assert!(&*place.thread == "t" && matches!(error, StoreError::Conflict { .. }), "{error}"),
+        }
+    }
+    assert!(store.stats().largest_group >= 20, "{:?}", store.stats());
+    assert_eq!(store.list(&Place::thread("t"), &Filter::default()).await.unwrap().len(), 1);
+    assert_eq!(store.list(&Place::thread("39"), &Filter::default()).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_change_that_fails_in_the_middle_is_rolled_back_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("threads.sqlite");
+    let store = SqliteOptions::new().synchronous(Synchronous::Off).max_pages(200).open(&path).unwrap();
+    let small = commit(None, "turn", 0, "[1]");
+    let huge = commit(None, "turn", 0, &format!("[\"{}\"]", "x".repeat(2_000_000)));
+    let places: Vec<Place> = (0..30).map(|at| Place::thread(format!("{at}"))).collect();
+    let answers = at_once(
+        places
+            .iter()
+            .enumerate()
+            .map(|(at, place)| store.commit(place, if at % 10 == 5 { &huge } else { &small }))
+            .collect(),
+    )
+    .await;
+    for (at, answer) in answers.into_iter().enumerate() {
+        let stored = store.load(&places[at], None).await.unwrap();
+        match answer {
+            Ok(()) => assert!(at % 10 != 5 && stored.is_some()),
+            Err(error) => {
+                assert!(at % 10 == 5 && stored.is_none() && matches!(error, StoreError::Full { .. }), "{error}")
+            }
+        }
+    }
+    assert_eq!(store.namespaces("5").await.unwrap().len(), 0, "nothing is left of it");
+}
+
+#[tokio::test]
+async fn a_caller_who_goes_away_loses_and_damages_nothing() {
+    let store = SqliteStore::in_memory().unwrap();
+    let (place, mut parent) = (Place::thread("t"), None);
+    for step in 0..200 {
+        let next = commit(parent, "turn", step, &format!("[{step}]"));
+        {
+            // Polled once: it is in the queue. Then dropped.
+            let mut call = pin!(store.commit(&place, &next));
+            let polled = call.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+            assert!(matches!(polled, Poll::Pending | Poll::Ready(Ok(()))));
+        }
+        {
+            let mut call = pin!(store.load(&place, None));
+            let _ = call.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        }
+        // The repetition finds it there, or makes it.
+        store.commit(&place, &next).await.unwrap();
+        parent = Some(next.id);
+    }
+    let stored = store.load(&place, None).await.unwrap().unwrap();
+    assert!(stored.fields.len() == 200 && stored.fields.iter().zip(0..).all(|(field, step)| field.items.start == step));
+}
+
+#[test]
+fn a_runtime_that_ends_leaves_a_store_that_goes_on_in_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(folder.path().join("threads.sqlite")).unwrap();
+    let (place, first) = (Place::thread("t"), commit(None, "turn", 0, "[1]"));
+    let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    for _ in 0..20 {
+        let ended = runtime();
+        ended.block_on(async {
+            for at in 0..50 {
+                let store = store.clone();
+                tokio::spawn(async move {
+                    let _ = store.commit(&Place::thread(format!("{at}")), &commit(None, "turn", 0, "[1]")).await;
+                });
+            }
+            tokio::task::yield_now().await;
+        });
+        ended.shutdown_background();
+    }
+    runtime().block_on(async {
+        store.commit(&place, &first).await.unwrap();
+        assert_eq!(store.load(&place, None).await.unwrap().unwrap().info.id, first.id);
+    });
+    let outside = futures_util::FutureExt::now_or_never(store.commit(&place, &first)).unwrap().unwrap_err();
+    assert!(outside.to_string().contains("outside of a tokio runtime"), "{outside}");
+    let outside = futures_util::FutureExt::now_or_never(store.load(&place, None)).unwrap().unwrap_err();
+    assert!(outside.to_string().contains("outside of a tokio runtime"), "{outside}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_paused_clock_stands_still_while_the_store_works() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Arc::new(SqliteStore::open(folder.path().join("threads.sqlite")).unwrap());
+    let place = Place::thread("t");
+    let work = async {
+        let mut parent = None;
+        for step in 0..30 {
+            let next = commit(parent, "turn", step, "[1]");
+            store.commit(&place, &next).await.unwrap();
+            store.load(&place, None).await.unwrap();
+            parent = Some(next.id);
+        }
+    };
+    tokio::time::timeout(Duration::from_millis(1), work).await.expect("no time passes");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn readers_see_whole_commits_while_others_write() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = SqliteOptions::new().synchronous(Synchronous::Off).readers(2);
+    let store = options.open(folder.path().join("threads.sqlite")).unwrap();
+    let place = Place::thread("t");
+    let first = commit(None, "turn", 0, "[0]");
+    store.commit(&place, &first).await.unwrap();
+    let readers: Vec<_> = (0..8)
+        .map(|_| {
+            let (store, place) = (store.clone(), place.clone());
+            tokio::spawn(async move {
+                let mut last = 0;
+                while last < 300 {
+                    let stored = store.load(&place, None).await.unwrap().unwrap();
+                    assert!(stored.info.step >= last, "never back");
+                    last = stored.info.step;
+                    let end = stored.fields.last().unwrap().items.end;
+                    assert_eq!((end, stored.position), (last + 1, format!("{{\"step\":{last}}}").into_bytes()));
+                }
+            })
+        })
+        .collect();
+    let mut parent = first.id;
+    for step in 1..=300 {
+        let next = commit(Some(parent), "turn", step, &format!("[{step}]"));
+        store.commit(&place, &next).await.unwrap();
+        parent = next.id;
+        if step % 100 == 0 {
+            store.prune(&place, Keep::Last(5)).await.unwrap();
+        }
+    }
+    for reader in readers {
+        reader.await.unwrap();
+    }
+}
