@@ -91,5 +91,5 @@ fn the_readers_of_rows_and_of_tests_see_what_is_there() {
     ] {
         assert!(tests.get(file).is_some_and(|tests| tests.contains(test)), "{file}::{test}");
     }
-    assert_eq!(wanted().len(), 18 + 13 + 30 + 44 + 8 + 13 + 18 + 18 + 20 + 8 + 12 + 18 + 5 + 2 + 3 + 5);
+    assert_eq!(wanted().len(), 18 + 13 + 30 + 44 + 8 + 13 + 18 + 18 + 20 + 8 + 12 + 18 + 5 + 2 + 3 + 5 + 8 + 6 + 2);
 }

@@ -235,8 +235,7 @@ async fn a_child_leads_to_a_node_around_it_with_what_it_has_written_so_far() {
 #[tokio::test]
 async fn an_exit_that_is_no_node_around_the_child_is_found_when_the_graph_compiles() {
     let leave = || async { Next::go(Out::Present) };
-    let inner =
-        talk("inner").node("s", leave).node("elsewhere", name).edge(START, "s").exit("present").compile().unwrap();
+    let inner = talk("inner").node("s", leave).edge(START, "s").exit("present").compile().unwrap();
     let error = talk("outer").node("child", child(&inner)).edge(START, "child").compile().unwrap_err();
     let text = error.to_string();
     assert!(text.contains("leads from `child` to `present`, which is no node"), "{text}");
@@ -256,8 +255,7 @@ async fn r10_a_move_out_of_a_child_that_it_does_not_declare_is_the_failure_of_th
 #[tokio::test]
 async fn a_direct_reply_ends_the_child_and_is_one_of_the_graph_around_it_when_it_says_so() {
     let answer = || async { Next::<Out>::direct("hello") };
-    let inner =
-        talk("inner").node("s", answer).node("elsewhere", name).edge(START, "s").exit("present").compile().unwrap();
+    let inner = talk("inner").node("s", answer).edge(START, "s").exit("present").compile().unwrap();
     let outer = |node: Subgraph<Talk>| {
         let graph = talk("outer").node("child", node).node("present", name).node("after", name);
         graph.edge(START, "child").edge("child", "after").compile().unwrap()
@@ -271,8 +269,7 @@ async fn a_direct_reply_ends_the_child_and_is_one_of_the_graph_around_it_when_it
 #[tokio::test]
 async fn a_finish_in_a_child_completes_only_the_child_unless_its_replies_are_passed_on() {
     let answer = || async { Next::<Out>::finish("bye") };
-    let inner =
-        talk("inner").node("s", answer).node("elsewhere", name).edge(START, "s").exit("present").compile().unwrap();
+    let inner = talk("inner").node("s", answer).edge(START, "s").exit("present").compile().unwrap();
     let outer = |node: Subgraph<Talk>| {
         let graph = talk("outer").node("child", node).node("present", name).edge(START, "child").compile().unwrap();
         graph.runner().store(MemoryStore::new()).thread("t")

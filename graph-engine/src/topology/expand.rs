@@ -67,8 +67,10 @@ impl Topology {
         };
         let firsts: Vec<Name> =
             child.edges.iter().filter(|edge| edge.from == START).filter_map(|edge| inside(&edge.to)).collect();
-        let lasts = child.edges.iter().filter(|edge| edge.to == END && !leaves(edge));
-        let lasts: Vec<Name> = lasts.filter_map(|edge| inside(&edge.from)).collect();
+        let ends = child.edges.iter().filter(|edge| edge.to == END && !leaves(edge)).map(|edge| &edge.from);
+        // A node that nothing leaves ends its branch too.
+        let silent = names.keys().filter(|name| child.edges.iter().all(|edge| edge.from != **name));
+        let lasts: Vec<Name> = ends.chain(silent).filter_map(inside).collect();
         let outside: Vec<&Name> = child.exits.iter().map(|exit| &exit.to).collect();
         let (own, rest): (Vec<Edge>, Vec<Edge>) =
             std::mem::take(&mut self.edges).into_iter().partition(|edge| edge.from == *node || edge.to == *node);
