@@ -287,15 +287,15 @@ impl<S: State> Machine<S> {
 
     fn start(&mut self, start: Start<S>) -> Ask<S> {
         match start {
-            Start::Recover => return self.advance(),
+            Start::Recover => self.advance(),
             Start::Enter(enter) => self.enter_child(enter),
             Start::Input(_) | Start::Proceed | Start::Resume(_) if self.frontier.completed => {
-                return fail(RunError::Completed { thread: self.thread() });
+                fail(RunError::Completed { thread: self.thread() })
             }
             Start::Input(_) if self.frontier.is_unfinished() => {
                 let (pending, open) = (self.pending(), self.interrupts());
                 let open = open.into_iter().map(|interrupt| interrupt.id).collect();
-                return fail(RunError::Unfinished { thread: self.thread(), pending, open });
+                fail(RunError::Unfinished { thread: self.thread(), pending, open })
             }
             Start::Resume(answers) => {
                 self.expire();
@@ -309,7 +309,7 @@ impl<S: State> Machine<S> {
                 if self.expire() { self.start_again() } else { stop(Stopped::Paused) }
             }
             Start::Proceed if !self.frontier.is_unfinished() => {
-                return fail(RunError::NothingToProceed { thread: self.thread() });
+                fail(RunError::NothingToProceed { thread: self.thread() })
             }
             Start::Input(update) => {
                 self.frontier.begin_turn();
@@ -322,7 +322,7 @@ impl<S: State> Machine<S> {
                 }
                 self.commit(CheckpointKind::Input)
             }
-            Start::Abandon if !self.frontier.is_unfinished() => return stop(Stopped::Done),
+            Start::Abandon if !self.frontier.is_unfinished() => stop(Stopped::Done),
             Start::Abandon => {
                 self.fresh = true;
                 self.shared.turn.journals.clear();

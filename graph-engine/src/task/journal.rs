@@ -242,7 +242,10 @@ impl Journals {
     /// Whether a question of the task is open, in a scope that begins so.
     pub(crate) fn waits(&self, task: TaskId, scope: &str) -> bool {
         let is_open = |question: &Question| question.open && question.scope.starts_with(scope);
-        self.lock().get(&task).is_some_and(|journal| journal.questions.iter().any(is_open))
+        // Calls of child graphs begin with their scope.
+        let has_child =
+            |journal: &Journal| journal.children.iter().any(|(call, child)| child.waits && call.starts_with(scope));
+        self.lock().get(&task).is_some_and(|journal| journal.questions.iter().any(is_open) || has_child(journal))
     }
 
     /// Answers an open question.
