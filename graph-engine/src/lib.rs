@@ -140,11 +140,11 @@ pub use node::{
     blocking,
 };
 pub use reply::Reply;
-pub use report::{Breakpoint, RunReport, WaitingJoin};
+pub use report::{Breakpoint, ChildReport, RunReport, WaitingJoin};
 pub use run::{
-    At, BreakAt, Deviation, Edit, Edits, EventReader, EventStream, Expired, FieldChange, FinishedTask, Replay,
-    ReplayedStep, Runner, StateDiff, StateHash, Status, Thread, ThreadState, TransferError, Turn, TurnControl, TurnEnd,
-    View, ViewEnd, WhenBusy, WrittenBy,
+    At, BreakAt, ChildCall, ChildEnd, ChildError, Deviation, Edit, Edits, EventReader, EventStream, Expired,
+    FieldChange, FinishedTask, Replay, ReplayedStep, Runner, StateDiff, StateHash, Status, Subgraph, Thread,
+    ThreadState, TransferError, Turn, TurnControl, TurnEnd, View, ViewEnd, WhenBusy, WrittenBy, child,
 };
 pub use run_error::{RunError, TaskFailure, TaskRef, TurnError};
 pub use spec::{

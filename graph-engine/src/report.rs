@@ -56,8 +56,36 @@ pub struct RunReport {
     /// Where the turn went, if [`Runner::record_path`](crate::Runner::record_path) is on.
     #[serde(default)]
     pub path: Option<ExecutedPath>,
+    /// What child graphs did, by the names of the nodes that lead to them, all calls of this turn together. It is not in
+    /// the numbers above.
+    #[serde(default)]
+    pub children: BTreeMap<Name, ChildReport>,
     /// Time from the start to the end of each node's attempts, summed.
     pub node_time: BTreeMap<Name, Duration>,
+}
+
+/// What the calls of one child graph did in a turn.
+///
+/// ```
+/// use graph_engine::ChildReport;
+///
+/// assert_eq!(ChildReport::default().calls, 0);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ChildReport {
+    /// How often it was called or went on.
+    pub calls: u64,
+    /// Super-steps merged.
+    pub steps: u64,
+    /// Tasks scheduled.
+    pub tasks: u64,
+    /// Attempts started.
+    pub attempts: u64,
+    /// Stays.
+    pub stays: u64,
+    /// Copies of its state that kept snapshots cost.
+    pub copies: u64,
 }
 
 /// A place at which a turn was told to stop.

@@ -10,6 +10,11 @@ pub struct Readme;
 #[derive(Debug)]
 pub struct ConfigGraphsGuide;
 
+/// The guide to child graphs.
+#[doc = include_str!("../../docs/guide/children.md")]
+#[derive(Debug)]
+pub struct ChildrenGuide;
+
 /// The guide to testing.
 #[doc = include_str!("../../docs/guide/testing.md")]
 #[derive(Debug)]

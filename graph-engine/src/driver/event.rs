@@ -130,6 +130,26 @@ pub enum Mode {
 }
 
 impl<S> EventKind<S> {
+    /// The same without whole states, for readers of another graph.
+    pub(crate) fn stateless<T>(self) -> EventKind<T> {
+        match self {
+            Self::Started => EventKind::Started,
+            Self::NodeStarted => EventKind::NodeStarted,
+            Self::NodeFinished { wrote, next, update, cached } => {
+                EventKind::NodeFinished { wrote, next, update, cached }
+            }
+            Self::NodeFailed { kind, message } => EventKind::NodeFailed { kind, message },
+            Self::NodePaused { interrupts } => EventKind::NodePaused { interrupts },
+            Self::AttemptDiscarded => EventKind::AttemptDiscarded,
+            Self::InputMerged { next, .. } => EventKind::InputMerged { next, state: None },
+            Self::StepFinished { next, .. } => EventKind::StepFinished { next, state: None },
+            Self::Checkpoint { id } => EventKind::Checkpoint { id },
+            Self::Custom(value) => EventKind::Custom(value),
+            Self::Token(text) => EventKind::Token(text),
+            Self::Ended { outcome } => EventKind::Ended { outcome },
+        }
+    }
+
     pub(crate) fn mode(&self) -> Option<Mode> {
         match self {
             // Every reader learns of the beginning, the end, and what it must forget.
@@ -216,6 +236,9 @@ fn write_move(f: &mut fmt::Formatter<'_>, next: &Move) -> fmt::Result {
 
 impl<S> fmt::Display for Event<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.namespace.is_empty() {
+            write!(f, "[{}] ", shown_namespace(&self.namespace))?;
+        }
         match (&self.task, &self.node) {
             (Some(task), Some(node)) => write!(f, "{task} {node}#{} {}", self.attempt, self.kind),
             _ => write!(f, "{} {}", self.step, self.kind),
@@ -223,12 +246,26 @@ impl<S> fmt::Display for Event<S> {
     }
 }
 
+/// A namespace without what differs between runs: the calls of its levels.
+fn shown_namespace(namespace: &str) -> String {
+    let levels = namespace.split('|').map(|level| level.rsplit_once(':').map_or(level, |(name, _)| name));
+    levels.collect::<Vec<_>>().join("|")
+}
+
 /// The events in canonical order, a line each, without what differs between runs (seq, time, checkpoint ids): equal
-/// for every order in which parallel tasks finish.
+/// for every order in which parallel tasks finish. Those of child graphs follow, by namespace.
 pub fn canonical_log<S>(events: &[Event<S>]) -> String {
     let mut sorted: Vec<&Event<S>> = events.iter().collect();
     sorted.sort_by_key(|event| {
-        (event.kind.rank() == -3, event.step, event.kind.rank(), event.task, event.attempt, event.index)
+        (
+            event.kind.rank() == -3,
+            shown_namespace(&event.namespace),
+            event.step,
+            event.kind.rank(),
+            event.task,
+            event.attempt,
+            event.index,
+        )
     });
     // The beginning of the turn is the first line whatever its step.
     let first = sorted.iter().position(|event| event.kind.rank() == -3);

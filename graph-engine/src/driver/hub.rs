@@ -2,13 +2,15 @@
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::SystemTime;
 
 use futures_util::future::{Either, select};
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::mpsc::{self, OwnedPermit};
 
 use super::event::{Event, EventKind, Mode};
+use super::relay::{ChildEvent, Relay};
 use super::seams::Clock;
 use crate::name::Name;
 use crate::state::State;
@@ -30,6 +32,7 @@ pub struct StreamOptions {
     nodes: Option<Vec<Name>>,
     slow: Slow,
     buffer: usize,
+    children: bool,
 }
 
 /// What happens when a reader's buffer is full.
@@ -54,7 +57,7 @@ pub enum Slow {
 impl Default for StreamOptions {
     fn default() -> Self {
         let modes = vec![Mode::Nodes, Mode::Custom, Mode::Tokens, Mode::Checkpoints];
-        Self { modes, nodes: None, slow: Slow::default(), buffer: 256 }
+        Self { modes, nodes: None, slow: Slow::default(), buffer: 256, children: false }
     }
 }
 
@@ -69,6 +72,14 @@ impl StreamOptions {
     /// is a warning in the report.
     pub fn nodes<N: Into<Name>>(mut self, nodes: impl IntoIterator<Item = N>) -> Self {
         self.nodes = Some(nodes.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Whether all that the modes ask for comes from child graphs too (default: only values and tokens that their nodes
+    /// emit). Events of a child carry its namespace; a whole state of it is never among them, because it may be of
+    /// another type.
+    pub fn children(mut self, all: bool) -> Self {
+        self.children = all;
         self
     }
 
@@ -119,6 +130,13 @@ impl<S: State> Reader<S> {
             Some(Mode::Nodes) => self.asks(Mode::Nodes) || self.asks(Mode::Updates) || self.asks(Mode::State),
             Some(mode) => self.asks(mode),
         }
+    }
+
+    /// Whether it takes an event of a child graph that runs in a node of this graph.
+    fn wants_of_child(&self, kind: &EventKind<S>, outer: &Name, node: Option<&Name>) -> bool {
+        let emitted = matches!(kind, EventKind::Custom(_) | EventKind::Token(_) | EventKind::AttemptDiscarded);
+        let named = |name: &Name| self.options.nodes.as_ref().is_none_or(|nodes| nodes.contains(name));
+        (emitted || self.options.children) && self.wants(kind, None) && (named(outer) || node.is_some_and(named))
     }
 
     /// The event without what only other readers asked for.
@@ -176,6 +194,8 @@ pub(crate) struct Hub<S> {
     cancel: Cancel,
     /// Replaced when a reader is added; never held over an await.
     readers: Mutex<Readers<S>>,
+    /// Where everything goes instead, in a child graph.
+    relay: Option<(Weak<dyn Relay>, Name)>,
     /// The modes that some reader asks for, a bit each.
     modes: AtomicU8,
     seq: AtomicU64,
@@ -207,7 +227,16 @@ impl<S: State> Hub<S> {
     pub(crate) fn new(turn: Name, namespace: Name, nodes: Arc<[Name]>, clock: Arc<dyn Clock>, cancel: Cancel) -> Self {
         let (seq, ended) = (AtomicU64::new(0), Mutex::new(false));
         let (readers, modes) = (Mutex::new(Arc::from([])), AtomicU8::new(0));
-        Self { turn, namespace, nodes, clock, cancel, readers, modes, seq, ended }
+        Self { turn, namespace, nodes, clock, cancel, readers, relay: None, modes, seq, ended }
+    }
+
+    /// A hub of a child graph that runs in a node of the outermost one: the readers are those of the whole turn.
+    pub(crate) fn relayed(self, relay: Weak<dyn Relay>, outer: Name) -> Self {
+        Self { relay: Some((relay, outer)), ..self }
+    }
+
+    fn relay(&self) -> Option<Arc<dyn Relay>> {
+        self.relay.as_ref()?.0.upgrade()
     }
 
     /// Adds a reader; `false` if the last event was sent.
@@ -231,12 +260,12 @@ impl<S: State> Hub<S> {
 
     /// Whether some reader asks for a mode that costs something to serve.
     pub(crate) fn asks(&self, mode: Mode) -> bool {
-        self.modes.load(Ordering::Acquire) & bit(mode) != 0
+        self.modes.load(Ordering::Acquire) & bit(mode) != 0 || self.relay().is_some_and(|relay| relay.asks(mode))
     }
 
     /// Whether somebody still reads.
     pub(crate) fn is_read(&self) -> bool {
-        self.readers().iter().any(|reader| reader.is_read())
+        self.readers().iter().any(|reader| reader.is_read()) || self.relay().is_some_and(|relay| relay.is_read())
     }
 
     pub(crate) async fn emit(&self, event: Emitted) {
@@ -249,37 +278,51 @@ impl<S: State> Hub<S> {
     }
 
     pub(crate) async fn send(&self, origin: Origin, kind: EventKind<S>) {
-        let readers = self.readers();
         let node = origin.task.map(|(_, node)| &self.nodes[node.at()]);
+        if let Some((relay, outer)) = &self.relay {
+            let Some(relay) = relay.upgrade() else { return };
+            let (outer, namespace, node) = (outer.clone(), self.namespace.clone(), node.cloned());
+            let Origin { step, task, attempt, index } = origin;
+            let task = task.map(|(id, _)| id);
+            let event = ChildEvent { outer, namespace, step, task, node, attempt, index, kind: kind.stateless() };
+            return relay.relay(event).await;
+        }
+        let task = origin.task.map(|(id, _)| id);
+        let (namespace, node) = (self.namespace.clone(), node.cloned());
+        let (turn, attempt, index, step) = (self.turn.clone(), origin.attempt, origin.index, origin.step);
+        let time = SystemTime::UNIX_EPOCH;
+        let event = Event { turn, namespace, seq: 0, step, task, node, attempt, index, time, kind };
+        self.deliver(event, |reader, event| reader.wants(&event.kind, event.node.as_ref())).await;
+    }
+
+    /// Hands an event of a child graph to those who ask for it.
+    pub(crate) async fn relay_in(&self, event: ChildEvent) {
+        let ChildEvent { outer, namespace, step, task, node, attempt, index, kind } = event;
+        let (turn, time, kind) = (self.turn.clone(), SystemTime::UNIX_EPOCH, kind.stateless());
+        let event = Event { turn, namespace, seq: 0, step, task, node, attempt, index, time, kind };
+        self.deliver(event, |reader, event| reader.wants_of_child(&event.kind, &outer, event.node.as_ref())).await;
+    }
+
+    /// Gives the event its number and time once every reader that wants it has room.
+    async fn deliver(&self, mut event: Event<S>, wants: impl Fn(&Reader<S>, &Event<S>) -> bool) {
+        let readers = self.readers();
         // One reader is the frequent case and needs no list.
         let (mut last, mut others) = (None, Vec::new());
-        for reader in readers.iter().filter(|reader| reader.wants(&kind, node)) {
-            if let Some(permit) = reader.room(&kind, &self.cancel).await {
+        for reader in readers.iter().filter(|reader| wants(reader, &event)) {
+            if let Some(permit) = reader.room(&event.kind, &self.cancel).await {
                 others.extend(last.replace((reader, permit)));
             }
         }
         let Some((last, permit)) = last else { return };
-        let time = self.clock.now();
-        let turn = self.turn.clone();
+        event.time = self.clock.now();
         // A poisoned lock protects nothing but the order of numbers.
         let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
         // Work that a node left behind may still emit; nothing comes after the end.
         if *ended {
             return;
         }
-        *ended = matches!(kind, EventKind::Ended { .. });
-        let event = Event {
-            turn,
-            namespace: self.namespace.clone(),
-            seq: self.seq.fetch_add(1, Ordering::Relaxed),
-            step: origin.step,
-            task: origin.task.map(|(id, _)| id),
-            node: node.cloned(),
-            attempt: origin.attempt,
-            index: origin.index,
-            time,
-            kind,
-        };
+        *ended = matches!(event.kind, EventKind::Ended { .. });
+        event.seq = self.seq.fetch_add(1, Ordering::Relaxed);
         for (reader, permit) in others {
             permit.send(reader.own(event.clone()));
         }

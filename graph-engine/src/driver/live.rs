@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
+use super::event::Mode;
 use super::hub::{Hub, StreamOptions};
+use super::relay::{ChildEvent, Relay};
 use super::seams::Clock;
 use crate::driver::event::Event;
 use crate::name::Name;
@@ -25,11 +27,25 @@ pub(crate) struct Live<S> {
     late: Mutex<BTreeMap<(TaskId, u32), u32>>,
     /// What was odd about readers.
     warnings: Mutex<Vec<String>>,
+    /// The readers of the turn around a child graph, and where it stands in it.
+    child: Option<Child>,
+}
+
+struct Child {
+    relay: Weak<dyn Relay>,
+    outer: Name,
+    namespace: Name,
 }
 
 impl<S: State> Live<S> {
     pub(crate) fn new(turn: Name, nodes: Arc<[Name]>, clock: Arc<dyn Clock>, cancel: Cancel) -> Self {
-        Self { turn, nodes, clock, cancel, hub: OnceLock::new(), late: Mutex::default(), warnings: Mutex::default() }
+        let (late, warnings) = (Mutex::default(), Mutex::default());
+        Self { turn, nodes, clock, cancel, hub: OnceLock::new(), late, warnings, child: None }
+    }
+
+    /// What a child graph tells goes to the readers of the turn around it.
+    pub(crate) fn relayed(self, relay: Weak<dyn Relay>, outer: Name, namespace: Name) -> Self {
+        Self { child: Some(Child { relay, outer, namespace }), ..self }
     }
 
     /// What was odd about readers since the last call.
@@ -39,7 +55,16 @@ impl<S: State> Live<S> {
 
     /// The hub, if somebody reads or has read.
     pub(crate) fn hub(&self) -> Option<&Hub<S>> {
-        self.hub.get()
+        match (self.hub.get(), &self.child) {
+            (None, Some(child)) if child.relay.upgrade().is_some_and(|relay| relay.is_open()) => {
+                Some(self.hub.get_or_init(|| {
+                    let (turn, nodes) = (self.turn.clone(), self.nodes.clone());
+                    let hub = Hub::new(turn, child.namespace.clone(), nodes, self.clock.clone(), self.cancel.clone());
+                    hub.relayed(child.relay.clone(), child.outer.clone())
+                }))
+            }
+            (hub, _) => hub,
+        }
     }
 
     /// Adds a reader; `false` if the turn is over.
@@ -57,6 +82,27 @@ impl<S: State> Live<S> {
             Hub::new(turn, Name::default(), nodes, self.clock.clone(), self.cancel.clone())
         });
         hub.add(options, queue)
+    }
+}
+
+impl<S: State> Relay for Live<S> {
+    fn is_open(&self) -> bool {
+        self.hub().is_some()
+    }
+
+    fn is_read(&self) -> bool {
+        self.hub().is_some_and(Hub::is_read)
+    }
+
+    fn asks(&self, mode: Mode) -> bool {
+        self.hub().is_some_and(|hub| hub.asks(mode))
+    }
+
+    fn relay(&self, event: ChildEvent) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        match self.hub() {
+            Some(hub) => Box::pin(hub.relay_in(event)),
+            None => Box::pin(std::future::ready(())),
+        }
     }
 }
 

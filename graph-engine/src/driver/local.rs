@@ -21,7 +21,7 @@ use super::inbox::{Inbox, Report};
 use super::keep::Keep;
 use super::seams::millis;
 use crate::error::StoreError;
-use crate::machine::{Answer, Ask, Batch, Machine, Start, Stopped, TaskOutcome, encode_outcome};
+use crate::machine::{Answer, Ask, Batch, CHILD, Machine, Start, Stopped, TaskOutcome, encode_outcome};
 use crate::node::Siblings;
 use crate::run_error::RunError;
 use crate::state::State;
@@ -316,22 +316,24 @@ impl<S: State> LocalDriver<S> {
     }
 
     /// The result of one of several tasks, so that a crash of a sibling doesn't lose it.
-    fn result(
-        &self,
-        machine: &Machine<S>,
-        id: TaskId,
-        outcome: &TaskOutcome<S>,
-    ) -> Result<Option<SavedResult>, RunError> {
+    fn result(&self, machine: &Machine<S>, id: TaskId, outcome: &TaskOutcome<S>) -> Result<Vec<SavedResult>, RunError> {
         let (Some(keep), Some(_), TaskOutcome::Done(done)) = (&self.keep, machine.head(), outcome) else {
-            return Ok(None);
+            return Ok(Vec::new());
         };
         if !keep.saves() || !machine.accepts(id, done) {
-            return Ok(None);
+            return Ok(Vec::new());
         }
         let encoded = encode_outcome(&self.bench.graph.inner().initial, done);
         let thread = self.bench.turn.thread.clone();
         let bytes = encoded.map_err(|cause| RunError::Encode { thread, step: id.step, cause })?;
-        Ok(Some(SavedResult::new(id, "", bytes)))
+        let mut saved = vec![SavedResult::new(id, "", bytes)];
+        // Where its child graphs stand goes with it.
+        for (call, child) in self.bench.turn.journals.kept_children(id) {
+            if let Ok(row) = serde_json::to_vec(&child) {
+                saved.push(SavedResult::new(id, format!("{CHILD}{call}"), row));
+            }
+        }
+        Ok(saved)
     }
 
     async fn commit(&self, mut commit: Box<Commit>) -> Result<Box<Commit>, RunError> {

@@ -16,13 +16,21 @@ use crate::task_id::TaskId;
 /// ```
 /// use graph_engine::{TaskId, TokenEvent};
 ///
-/// let piece = TokenEvent { node: "agent".into(), task: TaskId::default(), attempt: 1, text: Some("Hel".to_owned()) };
+/// let piece = TokenEvent {
+///     node: "agent".into(),
+///     namespace: "".into(),
+///     task: TaskId::default(),
+///     attempt: 1,
+///     text: Some("Hel".to_owned()),
+/// };
 /// assert!(!piece.is_discarded());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TokenEvent {
     /// The node.
     pub node: Name,
+    /// The namespace of the child graph that it is in; empty at the top.
+    pub namespace: Name,
     /// Its task.
     pub task: TaskId,
     /// Its attempt, from 1.
@@ -56,7 +64,13 @@ impl<S> Stream for TokenReader<S> {
                 _ => continue,
             };
             if let (Some(node), Some(task)) = (event.node, event.task) {
-                return Poll::Ready(Some(TokenEvent { node, task, attempt: event.attempt, text }));
+                return Poll::Ready(Some(TokenEvent {
+                    node,
+                    namespace: event.namespace,
+                    task,
+                    attempt: event.attempt,
+                    text,
+                }));
             }
         }
     }

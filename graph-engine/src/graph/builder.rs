@@ -63,6 +63,7 @@ pub struct Builder<S: State> {
     pub(super) defaults: NodeDefaults<S>,
     pub(super) siblings: Siblings,
     pub(super) input: InputRules<S>,
+    pub(super) exits: Vec<Name>,
     pub(super) version: Version,
     /// What a graph that was read from data was made of.
     pub(super) made_of: Option<Arc<GraphSpec>>,
@@ -122,6 +123,7 @@ impl<S: State> Builder<S> {
             defaults: NodeDefaults::new(),
             siblings: Siblings::default(),
             input: InputRules::default(),
+            exits: Vec::new(),
             version: Version::default(),
             made_of: None,
             open: None,
@@ -131,6 +133,51 @@ impl<S: State> Builder<S> {
     /// Adds a node. Inside [`cluster`](Self::cluster) it belongs to that cluster.
     pub fn node<M>(mut self, name: impl Into<Name>, node: impl IntoNode<S, M>) -> Self {
         self.nodes.push(Draft { name: name.into(), spec: node.into_node(), cluster: self.open });
+        self
+    }
+
+    /// A node of a graph around this one to which commands and routers of this graph may lead: going there ends this
+    /// graph, and the graph around it goes to that node instead of following its declared edges. Its `compile` checks
+    /// that there is such a node. In a graph that runs alone it ends the turn.
+    ///
+    /// ```
+    /// use graph_engine::{Graph, Next, Route, START, State, child};
+    ///
+    /// #[derive(State, Clone, Default)]
+    /// struct Trip {
+    ///     said: String,
+    /// }
+    ///
+    /// #[derive(Route)]
+    /// enum FromSearch {
+    ///     Present,
+    /// }
+    ///
+    /// async fn search() -> Next<FromSearch> {
+    ///     Next::go(FromSearch::Present)
+    /// }
+    ///
+    /// async fn present() -> TripUpdate {
+    ///     Trip::update().said("found")
+    /// }
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+    /// let explore =
+    ///     Graph::<Trip>::builder("explore").node("search", search).edge(START, "search").exit("present").compile().unwrap();
+    /// let trip = Graph::<Trip>::builder("trip")
+    ///     .node("explore", child(&explore))
+    ///     .node("present", present)
+    ///     .edge(START, "explore")
+    ///     .compile()
+    ///     .unwrap();
+    /// assert_eq!(trip.runner().thread("guest-7").run(Trip::update()).await.unwrap().state.said, "found");
+    /// # });
+    /// ```
+    pub fn exit(mut self, node: impl Into<Name>) -> Self {
+        let node = node.into();
+        if !self.exits.contains(&node) {
+            self.exits.push(node);
+        }
         self
     }
 

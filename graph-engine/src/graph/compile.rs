@@ -13,7 +13,7 @@ use crate::name::Name;
 use crate::node::{Node, Policy};
 use crate::state::{FieldSet, Merge, State};
 use crate::task::{Goto, NodeInfo, NodeIx, START, TargetSpec};
-use crate::topology::{Cluster, Edge, EdgeKind, Topology, Vertex};
+use crate::topology::{Cluster, Edge, EdgeKind, Topology, Vertex, exit_label};
 
 pub(crate) type RouterFn<S> = Box<dyn Fn(&S) -> Result<Goto, NodeError> + Send + Sync>;
 
@@ -130,6 +130,7 @@ pub(super) fn compile<S: State>(mut builder: Builder<S>) -> Result<Graph<S>, Com
         guarded: vertices.iter().any(|vertex| vertex.policy.is_guarded()),
         siblings: builder.siblings,
         input: builder.input,
+        exits: builder.exits,
         version: builder.version,
         name: builder.name,
         single: single_writer_fields(&builder.initial),
@@ -175,6 +176,8 @@ fn topology<S: State>(builder: &Builder<S>, plan: &Plan) -> Topology {
         let mut vertex = Vertex::new(&draft.name, draft.spec.info.kind);
         vertex.deferred = draft.spec.deferred;
         vertex.dynamic = draft.spec.info.dynamic;
+        let child = draft.spec.info.child.as_ref().and_then(|child| child.downcast_ref::<Topology>());
+        vertex.child = child.cloned().map(Box::new);
         vertex
     });
     let edges = plan.arcs.iter().map(|arc| {
@@ -189,9 +192,10 @@ fn topology<S: State>(builder: &Builder<S>, plan: &Plan) -> Topology {
             ArcKind::Error => (EdgeKind::Error, Some("error")),
         };
         let edge = Edge::new(plan.name(arc.from), plan.name(arc.to), kind);
-        match label {
-            Some(label) => edge.labelled(label),
-            None => edge,
+        match (label, &arc.outside) {
+            (_, Some(outside)) => edge.labelled(exit_label(outside)),
+            (Some(label), None) => edge.labelled(label),
+            (None, None) => edge,
         }
     });
     let clusters = builder.clusters.iter().enumerate().map(|(at, draft)| {
@@ -200,5 +204,11 @@ fn topology<S: State>(builder: &Builder<S>, plan: &Plan) -> Topology {
         cluster.parent = draft.parent.map(|parent| builder.clusters[parent].name.clone());
         cluster
     });
-    Topology::new(&builder.name, vertices.collect(), edges.collect(), clusters.collect())
+    let mut topology = Topology::new(&builder.name, vertices.collect(), edges.collect(), clusters.collect());
+    let exits =
+        plan.arcs.iter().filter_map(|arc| Some(Edge::new(plan.name(arc.from), arc.outside.clone()?, EdgeKind::Go)));
+    topology.exits = exits.collect();
+    topology.exits.sort();
+    topology.exits.dedup();
+    topology
 }

@@ -64,6 +64,8 @@ pub(crate) struct Inner<S: State> {
     pub(crate) clusters: Vec<ClusterSpec>,
     pub(crate) siblings: Siblings,
     pub(crate) input: InputRules<S>,
+    /// Nodes of a graph around this one to which commands and routers may lead.
+    pub(crate) exits: Vec<Name>,
     pub(crate) version: Version,
     /// Whether some node has a cache or a limit, which stand around all attempts of a task.
     pub(crate) guarded: bool,
@@ -135,9 +137,14 @@ impl<S: State> Inner<S> {
         &self.names[node.at()]
     }
 
-    /// The node of that name; `None` is the end of a branch.
+    /// Whether going there leaves the graph for the one around it.
+    pub(crate) fn leads_out(&self, name: &str) -> bool {
+        !self.exits.is_empty() && self.exits.iter().any(|exit| exit == name)
+    }
+
+    /// The node of that name; `None` is the end of a branch, or leads out of the graph.
     pub(crate) fn target(&self, name: &str) -> Option<Option<NodeIx>> {
-        if name == END { Some(None) } else { self.index.get(name).map(|ix| Some(*ix)) }
+        if name == END || self.leads_out(name) { Some(None) } else { self.index.get(name).map(|ix| Some(*ix)) }
     }
 
     /// The same for a declared target: the place in the declaration is found by the name's address mostly.

@@ -9,7 +9,7 @@ use crate::graph::Inner;
 use crate::reply::Reply;
 use crate::run_error::RunError;
 use crate::state::State;
-use crate::task::{Extra, Goto, NodeIx, Payload};
+use crate::task::{Extra, Goto, Hop, NodeIx, Payload};
 
 /// One task of the frontier and, once it has run, what came back. Its index is its rank.
 pub(crate) struct Slot<S: State> {
@@ -80,6 +80,8 @@ pub(crate) struct Frontier<S: State> {
     /// Stays since each cluster was entered.
     pub(super) stays: Vec<u32>,
     pub(crate) completed: bool,
+    /// Where tasks went out of the graph, which ended it.
+    pub(super) left: Vec<Hop>,
     /// Where the turn went, when that is recorded.
     pub(super) trace: Option<Box<Trace>>,
     /// The error with which to stop after the commit.
@@ -106,6 +108,7 @@ impl<S: State> Frontier<S> {
             replies: Vec::new(),
             stays: vec![0; graph.clusters.len()],
             completed: false,
+            left: Vec::new(),
             trace: None,
             stop_with: None,
             plain: Vec::new(),

@@ -12,6 +12,7 @@
 
 mod breaks;
 mod edit;
+mod embed;
 mod fault;
 mod fields;
 mod frontier;
@@ -28,9 +29,10 @@ mod trace;
 mod wrote;
 
 pub(crate) use edit::EditBy;
+pub(crate) use embed::{Enter, kept_child};
 pub(crate) use fault::fault;
 pub(crate) use outcome::{Failure, TaskOutcome};
-pub(crate) use position::{decode_outcome, encode_outcome};
+pub(crate) use position::{CHILD, call_of, decode_outcome, encode_outcome};
 pub(crate) use wrote::{EDIT, Writings, WroteRow};
 
 use std::sync::Arc;
@@ -47,6 +49,7 @@ use crate::store::{CheckpointKind, Commit, Tags};
 use crate::task::{Answers, Outcome, Shared, Task, TurnContext};
 use crate::task_id::TaskId;
 use breaks::Breaks;
+use embed::Embedded;
 use fields::Changes;
 use frontier::{Frontier, Slot};
 use wrote::Wrote;
@@ -78,6 +81,8 @@ pub(crate) enum Start<S: State> {
     Expire(u64),
     /// Drops what is unfinished, and stops.
     Abandon,
+    /// A call of a child graph begins or goes on.
+    Enter(Enter<S>),
     /// After a crash: the same turn goes on where the last commit left it.
     Recover,
 }
@@ -159,6 +164,8 @@ pub(crate) struct Machine<S: State> {
     fresh: bool,
     /// The next commit begins a branch.
     fork: bool,
+    /// Only there in a child graph.
+    embedded: Option<Box<Embedded<S>>>,
     tags: Arc<Tags>,
     changes: Changes,
     // Recycled buffers.
@@ -193,6 +200,7 @@ impl<S: State> Machine<S> {
             origin: CheckpointId::default(),
             fresh: true,
             fork: false,
+            embedded: None,
             tags,
             changes: Changes::new(&inner.initial),
             batch: None,
@@ -280,6 +288,7 @@ impl<S: State> Machine<S> {
     fn start(&mut self, start: Start<S>) -> Ask<S> {
         match start {
             Start::Recover => self.advance(),
+            Start::Enter(enter) => self.enter_child(enter),
             Start::Input(_) | Start::Proceed | Start::Resume(_) if self.frontier.completed => {
                 fail(RunError::Completed { thread: self.thread() })
             }
@@ -374,10 +383,9 @@ impl<S: State> Machine<S> {
     }
 
     fn run(&mut self) -> Ask<S> {
-        let made = self.step - self.began;
-        if made >= self.options.step_limit {
-            let (limit, step) = (self.options.step_limit, self.step);
-            let error = RunError::StepLimit { thread: self.thread(), limit, step, pending: self.pending() };
+        let (left, own) = self.steps_left();
+        if left == 0 {
+            let error = self.step_limit_error(own);
             return self.end(Stopped::Failed(error));
         }
         let mut batch = self.batch.take().unwrap_or_default();
@@ -396,6 +404,9 @@ impl<S: State> Machine<S> {
     }
 
     fn task(&mut self, rank: usize, wait: Duration) -> Task<S> {
+        let (left, _) = self.steps_left();
+        // Tasks beside each other can't share what only one of them may use.
+        let alone = !self.graph.inner().at(self.frontier.slots[rank].node).info.alone || self.is_alone(rank);
         let slot = &mut self.frontier.slots[rank];
         slot.running = true;
         Task {
@@ -404,7 +415,8 @@ impl<S: State> Machine<S> {
             attempt: slot.attempt,
             origin: self.origin,
             wait,
-            remaining_steps: self.options.step_limit.saturating_sub(self.step - self.began + 1),
+            remaining_steps: left.saturating_sub(1),
+            alone,
             first_step: self.step == self.began,
             payload: slot.payload.clone(),
             extra: slot.extra.clone(),
@@ -412,6 +424,11 @@ impl<S: State> Machine<S> {
             emitted: None,
             pulse: None,
         }
+    }
+
+    fn is_alone(&self, rank: usize) -> bool {
+        let node = self.frontier.slots[rank].node;
+        self.frontier.slots.iter().filter(|slot| slot.node == node).nth(1).is_none()
     }
 
     /// Places outcomes by rank, whatever order they come in; failed attempts that may be tried again go out anew.
@@ -460,14 +477,16 @@ impl<S: State> Machine<S> {
         if let Err(conflict) = self.check_conflicts() {
             return self.keep_and_fail(conflict);
         }
-        if let Err(error) = self.merge() {
+        if let Err(error) = self.collect().and_then(|()| self.merge()) {
             return fail(error);
         }
         match self.route() {
             Ok(()) => {}
             Err(error) => return self.keep_and_fail(error),
         }
+        self.keep_children();
         self.frontier.plan_next(self.graph.inner(), self.step);
+        self.count_step();
         self.breaks.leave();
         self.step += 1;
         self.fresh = self.options.every_step;

@@ -21,8 +21,13 @@ impl<S: State> Machine<S> {
         if !self.shared.turn.journals.any() {
             return Vec::new();
         }
-        let paused = self.paused_tasks();
-        paused.into_iter().flat_map(|task| self.shared.turn.journals.open(task)).collect()
+        self.asked().into_iter().map(|(_, interrupt)| interrupt).collect()
+    }
+
+    /// The open questions with the tasks that wait for their answers: those of child graphs with the tasks around them.
+    fn asked(&self) -> Vec<(TaskId, Interrupt)> {
+        let open = |task| self.shared.turn.journals.open(task).into_iter().map(move |interrupt| (task, interrupt));
+        self.paused_tasks().into_iter().flat_map(open).collect()
     }
 
     fn paused_tasks(&self) -> Vec<TaskId> {
@@ -38,7 +43,7 @@ impl<S: State> Machine<S> {
 
     /// Gives the answers to those who asked. Nothing changes if one of them fits no open question.
     pub(super) fn answer(&mut self, answers: Answers) -> Result<(), RunError> {
-        let open = self.interrupts();
+        let (tasks, open): (Vec<_>, Vec<_>) = self.asked().into_iter().unzip();
         let thread = self.thread();
         if open.is_empty() {
             return Err(RunError::NothingToAnswer { thread });
@@ -56,8 +61,9 @@ impl<S: State> Machine<S> {
         }
         for (id, answer) in given {
             // Found just now.
-            let Some(asked) = open.iter().find(|interrupt| interrupt.id == id) else { continue };
-            self.wake(asked.task, |machine| machine.shared.turn.journals.answer(asked.task, id, answer));
+            let Some(at) = open.iter().position(|interrupt| interrupt.id == id) else { continue };
+            let task = tasks[at];
+            self.wake(task, |machine| machine.shared.turn.journals.answer(task, id, answer));
         }
         Ok(())
     }

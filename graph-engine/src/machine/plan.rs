@@ -11,7 +11,7 @@ use crate::edge_kind::EdgeKind;
 use crate::graph::{Exit, Inner};
 use crate::reply::Reply;
 use crate::state::State;
-use crate::task::{Extra, Goto, Hop, NodeIx, Rare, START};
+use crate::task::{Extra, Goto, Hop, NodeIx, Rare, START, Target};
 use crate::task_id::TaskId;
 
 /// From where tasks are scheduled: a task, or the beginning of a turn.
@@ -46,7 +46,7 @@ impl<S: State> Frontier<S> {
         }
         spent.clear();
         self.spent = spent;
-        if self.completed {
+        if self.completed || !self.left.is_empty() {
             self.plain.clear();
             self.sends.clear();
             self.abandon();
@@ -88,6 +88,10 @@ impl<S: State> Frontier<S> {
     fn take(&mut self, graph: &Inner<S>, origin: Origin, slot: Option<&mut Slot<S>>, goto: Goto) {
         match goto {
             Goto::Declared => {}
+            Goto::Go(to) if graph.leads_out(to.name) => {
+                self.note(origin, None, EdgeKind::Go);
+                self.left.push(Hop { to: Target::Named(to.name.into()), send: None });
+            }
             Goto::Go(to) => {
                 let own = origin.node.map(|node| graph.at(node));
                 let exit = own.map_or(&graph.start, |vertex| &vertex.exit);
@@ -133,6 +137,11 @@ impl<S: State> Frontier<S> {
                 _ => graph.target(name).flatten(),
             };
             last = Some((std::ptr::from_ref(name), target));
+            if target.is_none() && graph.leads_out(name) {
+                self.note(origin, None, kind);
+                self.left.push(Hop { to: Target::Named(name.into()), send: hop.send });
+                continue;
+            }
             match (hop.send, target) {
                 (None, target) => self.schedule(graph, origin, target, EdgeKind::Go),
                 (Some(_), None) => self.note(origin, None, kind),

@@ -1,7 +1,8 @@
 //! What a checkpoint says besides the fields: the frontier and everything else that decides what comes next.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -49,6 +50,16 @@ struct Position<'a> {
     replies: Vec<Reply>,
     #[serde(default, skip_serializing_if = "is_default")]
     completed: bool,
+    /// The newest checkpoints of child graphs that keep their state over calls.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    children: BTreeMap<Name, CheckpointId>,
+    /// Of a child graph: the call that it serves, what it has written in it, and where it went out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    call: Option<Name>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    written: Option<Box<RawValue>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    left: Vec<HopRow>,
     /// The thread stopped here at a breakpoint.
     #[serde(default, skip_serializing_if = "is_default")]
     broke: bool,
@@ -57,6 +68,15 @@ struct Position<'a> {
     wrote: Vec<WroteRow<'a>>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     earlier: Vec<WroteRow<'a>>,
+}
+
+/// The call that a stored checkpoint of a child graph served.
+pub(crate) fn call_of(position: &[u8]) -> Option<Name> {
+    #[derive(Deserialize)]
+    struct Served {
+        call: Option<Name>,
+    }
+    serde_json::from_slice::<Served>(position).ok()?.call
 }
 
 #[derive(Serialize, Deserialize)]
@@ -191,14 +211,21 @@ fn payload_row(node: &str, payload: Option<&Payload>) -> Result<Option<[Box<RawV
     json.map_err(|reason| CodecError::Payload { node: node.to_owned(), reason })
 }
 
+fn hop_row(hop: &Hop) -> Result<HopRow, CodecError> {
+    let payload = payload_row(hop.to.name(), hop.send.as_ref().and_then(Option::as_ref))?;
+    Ok(HopRow { to: hop.to.name().into(), sent: hop.send.is_some(), payload })
+}
+
+fn hop_of(row: HopRow) -> Hop {
+    let payload = row.payload.map(|[json]| Payload::stored(json));
+    Hop { to: Target::Named(row.to), send: row.sent.then_some(payload) }
+}
+
 impl OutcomeRow {
     fn of<S: State>(state: &S, outcome: &Outcome<S>) -> Result<Self, CodecError> {
         let mut update = Vec::new();
         state.encode_update(&outcome.update, &mut update)?;
-        let hop = |hop: &Hop| {
-            let payload = payload_row(hop.to.name(), hop.send.as_ref().and_then(Option::as_ref))?;
-            Ok(HopRow { to: hop.to.name().into(), sent: hop.send.is_some(), payload })
-        };
+        let hop = hop_row;
         let next = match &outcome.goto {
             Goto::Declared => NextRow::Declared,
             Goto::Go(to) => NextRow::Many(vec![HopRow { to: to.name.into(), sent: false, payload: None }]),
@@ -233,10 +260,7 @@ impl OutcomeRow {
     }
 
     fn with<S: State>(self, update: S::Update) -> Outcome<S> {
-        let hop = |row: HopRow| {
-            let payload = row.payload.map(|[json]| Payload::stored(json));
-            Hop { to: Target::Named(row.to), send: row.sent.then_some(payload) }
-        };
+        let hop = hop_of;
         let goto = match self.next {
             NextRow::Declared => Goto::Declared,
             NextRow::Many(hops) => Goto::rare(Rare::Many(hops.into_iter().map(hop).collect(), None)),
@@ -251,6 +275,9 @@ impl OutcomeRow {
         Outcome { update, goto }
     }
 }
+
+/// Before the call of a child graph, in the keys of what is saved of a task. No other key begins so.
+pub(crate) const CHILD: &str = "child/";
 
 /// The result of one finished task as a store keeps it.
 pub(crate) fn encode_outcome<S: State>(state: &S, outcome: &Outcome<S>) -> Result<Vec<u8>, CodecError> {
@@ -312,6 +339,8 @@ impl<S: State> Machine<S> {
             && frontier.replies.is_empty()
             && !frontier.completed
             && self.fresh
+            && self.embedded.is_none()
+            && self.shared.turn.has_no_kept_children()
             && !self.breaks.here
             && frontier.joins.is_quiet()
             && frontier.stays.iter().all(|stays| *stays == 0)
@@ -353,8 +382,9 @@ impl<S: State> Machine<S> {
         let mut next = rows(&frontier.slots)?;
         let journals = &self.shared.turn.journals;
         if journals.any() {
-            for (rank, row) in next.iter_mut().enumerate().filter(|(_, row)| row.done.is_none()) {
-                row.journal = journals.stored(TaskId { step: self.step, rank: rank_of(rank) });
+            for (rank, row) in next.iter_mut().enumerate() {
+                let task = TaskId { step: self.step, rank: rank_of(rank) };
+                row.journal = if row.done.is_none() { journals.stored(task) } else { journals.stored_children(task) };
             }
         }
         let joins = frontier.joins.seen().map(|(join, arrived)| {
@@ -377,6 +407,10 @@ impl<S: State> Machine<S> {
             stays: stays.map(|(stays, cluster)| (Cow::Borrowed(cluster.name.as_str()), *stays)).collect(),
             replies: frontier.replies.clone(),
             completed: frontier.completed,
+            children: self.shared.turn.kept_children.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+            call: self.embedded.as_ref().map(|embedded| embedded.call.clone()),
+            written: self.written_row()?,
+            left: frontier.left.iter().map(hop_row).collect::<Result<_, _>>()?,
             broke: self.breaks.here,
             wrote,
             earlier,
@@ -407,6 +441,11 @@ impl<S: State> Machine<S> {
         }
         self.fresh = false;
         for SavedResult { task, key, bytes } in stored.saved.iter().filter(|saved| saved.task.step == self.step) {
+            if let Some(call) = key.strip_prefix(CHILD) {
+                let row = serde_json::from_slice(bytes).map_err(|e| format!("a child graph of task {task}: {e}"))?;
+                self.shared.turn.journals.set_child(*task, call, row);
+                continue;
+            }
             if !key.is_empty() {
                 let json = serde_json::from_slice::<Box<RawValue>>(bytes)
                     .map_err(|e| format!("a result within task {task}: {e}"))?;
@@ -434,6 +473,12 @@ impl<S: State> Machine<S> {
         self.origin = position.origin.unwrap_or_default();
         self.frontier.replies = position.replies;
         self.frontier.completed = position.completed;
+        self.frontier.left = position.left.into_iter().map(hop_of).collect();
+        *self.shared.turn.kept_children.lock().unwrap_or_else(PoisonError::into_inner) = position.children;
+        if let (Some(embedded), Some(written)) = (&mut self.embedded, position.written) {
+            let written = decode_update(&self.shared.state, &written, &mut self.report.warnings);
+            embedded.written = written.map_err(|e| format!("what it has written: {e}"))?;
+        }
         self.breaks.here = position.broke;
         self.wrote.restore(graph, self.shared.state.fields(), &position.wrote);
         for (rows, deferred) in [(position.next, false), (position.deferred, true)] {

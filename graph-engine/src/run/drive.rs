@@ -1,14 +1,16 @@
 //! A turn from its beginning to its end: lease, checkpoint, machine, report.
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::any::Any;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use tracing::Instrument;
 
+use super::child::Hosting;
 use super::end::{Status, TurnEnd};
 use super::turn::Turn;
-use crate::driver::{Bench, Durability, EventKind, Keep, Live, LocalDriver, Origin, Spans};
+use crate::driver::{Bench, Durability, EventKind, Keep, Live, LocalDriver, Origin, Relay, Spans};
 use crate::graph::Graph;
 use crate::machine::{Machine, Start, Stopped};
 use crate::name::Name;
@@ -107,10 +109,32 @@ impl<S: State> Turn<S> {
         });
         let keeper: Option<Arc<dyn Keeper>> = keep.clone().filter(|keep| keep.saves()).map(|keep| keep as _);
         context.keeper = keeper.as_ref().map(Arc::downgrade);
-        let context = Arc::new(context);
+        let whole_lease: Arc<dyn Any + Send + Sync> = lease.clone();
+        let relay: Arc<dyn Relay> = live.clone();
         let mut options = self.runner.options();
         options.every_step = self.durability == Durability::Sync;
-        let mut machine = Machine::new(graph.clone(), options, context.clone(), self.tags.into());
+        let tags = Arc::new(self.tags);
+        let host = Arc::new(Hosting {
+            store: store.clone(),
+            private: OnceLock::new(),
+            durability: self.durability,
+            seams: seams.clone(),
+            parallel: self.runner.parallel_mode(),
+            options,
+            concurrency: self.runner.concurrency(),
+            cache: self.runner.cache_ref().clone(),
+            measure: self.runner.measures(),
+            metrics: self.runner.metrics_ref().cloned(),
+            spans,
+            tags: tags.clone(),
+            lease: Arc::downgrade(&whole_lease),
+            relay: Some(Arc::downgrade(&relay)),
+            spent: AtomicU64::new(0),
+            ledger: Mutex::default(),
+        });
+        context.host = Some(host.clone());
+        let context = Arc::new(context);
+        let mut machine = Machine::new(graph.clone(), options, context.clone(), tags);
         if let Some(store) = &store {
             let stored = store.load(&place, self.at).await;
             let stored = stored.map_err(|cause| RunError::Store { thread: self.thread.clone(), cause })?;
@@ -152,7 +176,8 @@ impl<S: State> Turn<S> {
         };
         let stopped = driver.drive(&mut machine, self.start).await;
         *step = machine.step();
-        let report = report(&mut machine, &driver);
+        let mut report = report(&mut machine, &driver);
+        host.finish(machine.step(), &mut report).await;
         let ended = match stopped {
             Ok(Stopped::Done) => Ok(if machine.frontier().completed { Status::Completed } else { Status::Done }),
             Ok(Stopped::Drained) => Ok(Status::Drained),

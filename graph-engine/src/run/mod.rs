@@ -2,6 +2,7 @@
 
 mod at;
 mod breakpoints;
+mod child;
 mod diff;
 mod drive;
 mod edit;
@@ -25,6 +26,7 @@ mod view;
 
 pub use at::At;
 pub use breakpoints::BreakAt;
+pub use child::{ChildCall, ChildEnd, ChildError, Subgraph, child};
 pub use diff::{FieldChange, StateDiff, WrittenBy};
 pub use edit::{Edit, Edits};
 pub use end::{Status, TurnEnd};

@@ -336,6 +336,14 @@ impl<S: State> Runner<S> {
         Spans::new(self.0.trace_content)
     }
 
+    pub(crate) fn concurrency(&self) -> Option<usize> {
+        self.0.concurrency
+    }
+
+    pub(crate) fn cache_ref(&self) -> &Arc<dyn NodeCache> {
+        &self.0.cache
+    }
+
     /// The limits and the cache of one turn, if it needs any.
     pub(crate) fn guards(&self) -> Option<Guards> {
         let Inner { graph, concurrency, cache, .. } = &*self.0;

@@ -116,6 +116,24 @@ pub enum RunError {
         /// The nodes that would run next.
         pending: Vec<Name>,
     },
+    /// A call of a child graph made as many super-steps as it may by itself.
+    #[error(
+        "thread `{thread}`, child graph `{namespace}`, super-step {step}: it has not ended after {limit} super-steps; next \
+         would be {}; raise its own limit with `step_limit` where it is called",
+        names(.pending)
+    )]
+    ChildStepLimit {
+        /// The thread.
+        thread: Name,
+        /// The namespace of the child graph.
+        namespace: Name,
+        /// The limit.
+        limit: u64,
+        /// Super-steps of the child graph since it began.
+        step: u64,
+        /// Its nodes that would run next.
+        pending: Vec<Name>,
+    },
     /// A cluster (or a node in none) stayed as often as it may since it was entered.
     #[error(
         "thread `{thread}`, super-step {step}: `{node}` stayed more than {limit} times since {} was entered; raise \
@@ -416,6 +434,7 @@ impl RunError {
             Self::Input { .. } => "input",
             Self::Entry { .. } => "entry",
             Self::StepLimit { .. } => "step_limit",
+            Self::ChildStepLimit { .. } => "child_step_limit",
             Self::StayLimit { .. } => "stay_limit",
             Self::FanOutLimit { .. } => "fan_out_limit",
             Self::StateLimit { .. } => "state_limit",
@@ -454,7 +473,9 @@ impl RunError {
             Self::Step { .. } => "`proceed` runs only what failed, `abandon` drops it",
             Self::Router { .. } => "the step's updates are kept, `proceed` only routes again",
             Self::Merge { .. } | Self::Panicked { .. } => "`proceed` runs the step again from the last checkpoint",
-            Self::StepLimit { .. } | Self::StayLimit { .. } => "`proceed` goes on with a new count",
+            Self::StepLimit { .. } | Self::ChildStepLimit { .. } | Self::StayLimit { .. } => {
+                "`proceed` goes on with a new count"
+            }
             Self::Deadline { .. } => "`proceed` goes on with a new deadline",
             Self::FanOutLimit { entering: true, .. } => return Some("nothing of the input was kept"),
             Self::FanOutLimit { .. } => "the step's updates are kept, `proceed` routes again",

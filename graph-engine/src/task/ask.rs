@@ -278,6 +278,6 @@ impl Ask<'_> {
     }
 }
 
-fn paused() -> NodeError {
+pub(crate) fn paused() -> NodeError {
     NodeError::new(FaultKind::Interrupted, "it waits for an answer".into())
 }

@@ -28,9 +28,23 @@ struct Inner {
     steps: AtomicU64,
     /// The token of the tasks at hand, made when somebody first waits for it.
     step: Mutex<Option<CancellationToken>>,
+    /// The task around a child graph: what stops it stops the child.
+    outer: Option<(Cancel, u64)>,
 }
 
 impl Cancel {
+    /// The cancellation of a child graph that runs in a task of this super-step.
+    pub(crate) fn within(&self, step: u64) -> Self {
+        let turn = self.step_token(step).child_token();
+        Self(Arc::new(Inner { turn, outer: Some((self.clone(), step)), ..Inner::default() }))
+    }
+
+    /// The super-step of the task of the outermost graph, in a child graph.
+    pub(crate) fn outermost_step(&self) -> Option<u64> {
+        let (outer, step) = self.0.outer.as_ref()?;
+        Some(outer.outermost_step().unwrap_or(*step))
+    }
+
     pub(crate) fn cancel(&self) {
         self.stop(Cause::Asked);
     }
@@ -52,6 +66,7 @@ impl Cancel {
 
     pub(crate) fn is_cancelled(&self) -> bool {
         self.0.cause.load(Ordering::Acquire) != 0
+            || self.0.outer.as_ref().is_some_and(|(outer, step)| outer.stops(*step))
     }
 
     /// Whether the tasks of this super-step are to stop.

@@ -31,15 +31,15 @@ use crate::task_id::TaskId;
 /// ```
 #[derive(Clone)]
 pub struct Ctx {
-    pub(super) turn: Arc<TurnContext>,
-    pub(super) id: TaskId,
+    pub(crate) turn: Arc<TurnContext>,
+    pub(crate) id: TaskId,
     node: NodeIx,
     attempt: u32,
     origin: CheckpointId,
     remaining_steps: u64,
     pub(super) first_step: bool,
     /// Which of several concurrent parts of the node's work it is for.
-    pub(super) scope: Option<Name>,
+    pub(crate) scope: Option<Name>,
     extra: Option<Arc<Extra>>,
     emitted: Option<Arc<AtomicU32>>,
     pulse: Option<Arc<Pulse>>,
@@ -119,9 +119,9 @@ impl Ctx {
     }
 
     /// What the task descends from. Without a store a task lives only in its turn.
-    pub(super) fn origin_text(&self) -> String {
+    pub(crate) fn origin_text(&self) -> String {
         match self.origin == CheckpointId::default() {
-            true => self.turn.turn.to_string(),
+            true => self.turn.lineage.to_string(),
             false => self.origin.to_string(),
         }
     }
@@ -196,6 +196,13 @@ impl Ctx {
         self.heartbeat();
         if let Some(sink) = self.open_sink() {
             self.send(&*sink, EmittedKind::Token(text.into())).await;
+        }
+    }
+
+    /// Something within this attempt told readers something, which counts for nothing if the attempt fails.
+    pub(crate) fn note_told(&self) {
+        if let Some(emitted) = &self.emitted {
+            emitted.fetch_add(1, Ordering::Relaxed);
         }
     }
 

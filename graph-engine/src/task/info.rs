@@ -1,5 +1,8 @@
 //! What a node says of itself when the graph compiles.
 
+use std::any::Any;
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::{Need, PayloadType, RouteSpec, TargetSpec};
@@ -67,6 +70,10 @@ pub struct NodeInfo {
     pub problems: Vec<String>,
     /// It does its own retries, so that a retry policy on it would count twice.
     pub no_retry: Option<&'static str>,
+    /// Tasks of it fail when several run in one super-step: they would share what only one may use.
+    pub(crate) alone: bool,
+    /// The shape of the child graph that it runs.
+    pub(crate) child: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 impl NodeInfo {
@@ -112,6 +119,8 @@ impl NodeInfo {
         self.dynamic |= other.dynamic;
         self.payload = self.payload.or(other.payload);
         self.no_retry = self.no_retry.or(other.no_retry);
+        self.alone |= other.alone;
+        self.child = self.child.take().or(other.child);
     }
 
     /// Whether its commands can leave the declared edges.

@@ -11,6 +11,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::interrupt::{BadAnswer, Interrupt, InterruptId};
+use crate::checkpoint_id::CheckpointId;
 use crate::name::Name;
 use crate::task_id::TaskId;
 
@@ -19,6 +20,8 @@ use crate::task_id::TaskId;
 pub(crate) struct Journals {
     any: AtomicBool,
     tasks: Mutex<BTreeMap<TaskId, Journal>>,
+    /// Answers to questions that are asked anew, because nothing of them is kept: by their ids.
+    given: BTreeMap<InterruptId, Value>,
 }
 
 /// The journal of one task, as it is stored while its super-step is unfinished.
@@ -29,6 +32,9 @@ pub(crate) struct Journal {
     /// Results within the task, by scope and key.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     memos: BTreeMap<String, Box<RawValue>>,
+    /// The child graphs that it called, by call.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    children: BTreeMap<String, ChildRow>,
     #[serde(skip)]
     attempt: Attempt,
 }
@@ -52,6 +58,38 @@ struct Question {
     within: Option<Duration>,
 }
 
+/// What a task knows of a child graph that it called.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct ChildRow {
+    /// Where the child's checkpoints are.
+    pub(crate) namespace: Name,
+    /// Where it stood when the task last heard of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) at: Option<CheckpointId>,
+    /// Its state is kept over calls.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) per_thread: bool,
+    /// It has come to its end.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) done: bool,
+    /// The last attempt found it waiting for answers.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) waits: bool,
+    /// What it asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) open: Vec<Interrupt>,
+    /// Answers that it has not taken yet; of a child that keeps nothing, all of them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) answers: BTreeMap<InterruptId, Value>,
+    /// Defaults that count as answers once their time has come, of a child that keeps nothing.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) defaults: BTreeMap<InterruptId, Value>,
+}
+
+fn is_false(flag: &bool) -> bool {
+    !*flag
+}
+
 /// What is known of the attempt at hand only.
 #[derive(Clone, Debug, Default)]
 struct Attempt {
@@ -59,6 +97,8 @@ struct Attempt {
     asked: BTreeMap<Name, u32>,
     /// Keys in use.
     keys: BTreeSet<String>,
+    /// Calls of child graphs so far, by scope and name.
+    calls: BTreeMap<String, u32>,
     bad: Vec<BadAnswer>,
     /// Why the attempt fails whatever the node makes of it.
     refused: Option<String>,
@@ -110,6 +150,7 @@ impl Journals {
         if let Some(journal) = self.lock().get_mut(&task) {
             journal.attempt = Attempt::default();
             journal.questions.iter_mut().for_each(|question| question.open = false);
+            journal.children.values_mut().for_each(|child| child.waits = false);
         }
     }
 
@@ -129,16 +170,18 @@ impl Journals {
                 None => {
                     let Asked { interrupt, within, default } = make(nth);
                     let default = default.map(|default| [default]);
+                    let id = interrupt.id;
+                    let answer = self.given.get(&id).cloned();
                     journal.questions.push(Question {
                         scope,
                         nth,
                         interrupt,
-                        answer: None,
+                        answer: answer.clone().map(|answer| [answer]),
                         default,
-                        open: true,
+                        open: answer.is_none(),
                         within,
                     });
-                    None
+                    answer.map(|answer| Known { id, answer })
                 }
             }
         })
@@ -166,7 +209,8 @@ impl Journals {
         if let Some(why) = journal.attempt.refused.take() {
             return Verdict::Refused(why);
         }
-        if !journal.questions.iter().any(|question| question.open) {
+        let asks = journal.questions.iter().any(|question| question.open);
+        if !asks && !journal.children.values().any(|child| child.waits) {
             return Verdict::Stands;
         }
         if journal.questions.iter().any(|question| question.within.is_some()) {
@@ -189,22 +233,30 @@ impl Journals {
     /// The open questions of a task, in the order in which they were first asked.
     pub(crate) fn open(&self, task: TaskId) -> Vec<Interrupt> {
         let tasks = self.lock();
-        let questions = tasks.get(&task).map_or(&[][..], |journal| &journal.questions);
-        questions.iter().filter(|question| question.open).map(|question| question.interrupt.clone()).collect()
+        let Some(journal) = tasks.get(&task) else { return Vec::new() };
+        let own = journal.questions.iter().filter(|question| question.open).map(|question| &question.interrupt);
+        let children = journal.children.values().filter(|child| child.waits).flat_map(|child| &child.open);
+        own.chain(children).cloned().collect()
     }
 
     /// Whether a question of the task is open, in a scope that begins so.
     pub(crate) fn waits(&self, task: TaskId, scope: &str) -> bool {
         let is_open = |question: &Question| question.open && question.scope.starts_with(scope);
-        self.lock().get(&task).is_some_and(|journal| journal.questions.iter().any(is_open))
+        // Calls of child graphs begin with their scope.
+        let has_child =
+            |journal: &Journal| journal.children.iter().any(|(call, child)| child.waits && call.starts_with(scope));
+        self.lock().get(&task).is_some_and(|journal| journal.questions.iter().any(is_open) || has_child(journal))
     }
 
     /// Answers an open question.
     pub(crate) fn answer(&self, task: TaskId, id: InterruptId, answer: Value) {
-        if let Some(journal) = self.lock().get_mut(&task)
-            && let Some(question) = journal.questions.iter_mut().find(|question| question.interrupt.id == id)
-        {
+        let mut tasks = self.lock();
+        let Some(journal) = tasks.get_mut(&task) else { return };
+        if let Some(question) = journal.questions.iter_mut().find(|question| question.interrupt.id == id) {
             (question.answer, question.open) = (Some([answer]), false);
+        } else if let Some(child) = journal.children.values_mut().find(|child| child.open.iter().any(|i| i.id == id)) {
+            child.open.retain(|interrupt| interrupt.id != id);
+            child.answers.insert(id, answer);
         }
     }
 
@@ -218,6 +270,16 @@ impl Journals {
                     expired = true;
                 }
             }
+            // A child graph looks at the time by itself when it goes on.
+            for child in journal.children.values_mut().filter(|child| child.waits) {
+                let late = |interrupt: &Interrupt| interrupt.expires_ms.is_some_and(|at| at <= now_ms);
+                for interrupt in child.open.extract_if(.., |interrupt| late(interrupt)) {
+                    expired = true;
+                    if let Some(default) = child.defaults.remove(&interrupt.id) {
+                        child.answers.insert(interrupt.id, default);
+                    }
+                }
+            }
         }
         expired
     }
@@ -225,6 +287,58 @@ impl Journals {
     /// Answers that were refused since the last call, by task.
     pub(crate) fn take_bad(&self) -> Vec<BadAnswer> {
         self.lock().values_mut().flat_map(|journal| std::mem::take(&mut journal.attempt.bad)).collect()
+    }
+
+    /// The number of a call of a child graph in this attempt, by scope and name.
+    pub(crate) fn number_call(&self, task: TaskId, name: &str) -> u32 {
+        self.of(task, |journal| {
+            let next = journal.attempt.calls.entry(name.to_owned()).or_default();
+            std::mem::replace(next, *next + 1)
+        })
+    }
+
+    /// What the task knows of a child graph.
+    pub(crate) fn child(&self, task: TaskId, call: &str) -> Option<ChildRow> {
+        self.lock().get(&task)?.children.get(call).cloned()
+    }
+
+    /// What the task knows of a child graph from now on.
+    pub(crate) fn set_child(&self, task: TaskId, call: &str, row: ChildRow) {
+        self.of(task, |journal| journal.children.insert(call.to_owned(), row));
+    }
+
+    /// Answers that a child graph refused.
+    pub(crate) fn child_refused(&self, task: TaskId, bad: Vec<BadAnswer>) {
+        self.of(task, |journal| journal.attempt.bad.extend(bad));
+    }
+
+    /// The children of a finished task whose state is kept: what the thread must know of it.
+    pub(crate) fn kept_children(&self, task: TaskId) -> Vec<(String, ChildRow)> {
+        let tasks = self.lock();
+        let children = tasks.get(&task).into_iter().flat_map(|journal| &journal.children);
+        let kept = children.filter(|(_, child)| child.per_thread && child.done && child.at.is_some());
+        kept.map(|(call, child)| (call.clone(), child.clone())).collect()
+    }
+
+    /// The same as the journal of a task that is over.
+    pub(crate) fn stored_children(&self, task: TaskId) -> Option<Journal> {
+        let children: BTreeMap<String, ChildRow> = self.kept_children(task).into_iter().collect();
+        (!children.is_empty()).then(|| Journal { children, ..Journal::default() })
+    }
+
+    /// Open questions with their defaults, for whoever keeps nothing else of the tasks.
+    pub(crate) fn defaults(&self) -> BTreeMap<InterruptId, Value> {
+        let tasks = self.lock();
+        let questions = tasks.values().flat_map(|journal| &journal.questions).filter(|question| question.open);
+        let own = questions
+            .filter_map(|question| Some((question.interrupt.id, question.default.clone()?.into_iter().next()?)));
+        let inner = tasks.values().flat_map(|journal| journal.children.values()).filter(|child| child.waits);
+        own.chain(inner.flat_map(|child| child.defaults.clone())).collect()
+    }
+
+    /// Answers to questions that will be asked anew.
+    pub(crate) fn give(&mut self, answers: BTreeMap<InterruptId, Value>) {
+        self.given = answers;
     }
 
     /// What is remembered under a key; a new key is in use from now on.
@@ -293,7 +407,7 @@ pub(crate) struct Known {
 
 impl Journal {
     fn is_empty(&self) -> bool {
-        self.questions.is_empty() && self.memos.is_empty()
+        self.questions.is_empty() && self.memos.is_empty() && self.children.is_empty()
     }
 }
 

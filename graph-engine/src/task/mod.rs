@@ -19,6 +19,7 @@ mod route;
 mod shared;
 
 pub use ask::Ask;
+pub(crate) use ask::paused;
 pub use blocking::BlockingWork;
 pub(crate) use blocking::{Offload, on_tokio};
 pub(crate) use cancel::{Cancel, CancelOnDrop, Cause};
@@ -30,7 +31,7 @@ pub use failed_task::FailedTask;
 pub use info::{NodeInfo, NodeKind};
 pub(crate) use interrupt::Answers;
 pub use interrupt::{BadAnswer, Interrupt, InterruptId};
-pub(crate) use journal::{Journal, Verdict};
+pub(crate) use journal::{ChildRow, Journal, Verdict};
 pub(crate) use named::NamedMoves;
 pub use named::{IntoNamedNext, NamedNext};
 pub use outcome::{IntoOutcome, Outcome};
@@ -39,7 +40,7 @@ pub(crate) use pulse::Pulse;
 pub use resources::Need;
 pub(crate) use resources::Resources;
 pub use route::{CanDirect, CanFinish, CanStay, END, Nowhere, Route, RouteSpec, START, TargetSpec};
-pub(crate) use shared::{Emitted, EmittedKind, Extra, Keeper, Shared, Sink, TurnContext};
+pub(crate) use shared::{Emitted, EmittedKind, Extra, Host, Keeper, Nested, Shared, Sink, TurnContext};
 
 use std::fmt;
 use std::sync::Arc;
@@ -75,6 +76,8 @@ pub struct Task<S> {
     pub(crate) remaining_steps: u64,
     /// The turn began with this super-step.
     pub(crate) first_step: bool,
+    /// No other task of its node runs in this super-step; only asked for nodes to which it matters.
+    pub(crate) alone: bool,
     /// How long the driver waits before this attempt, after a failure.
     pub(crate) wait: Duration,
     pub(crate) payload: Option<Payload>,

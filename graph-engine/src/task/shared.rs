@@ -1,9 +1,12 @@
 //! What all tasks of one turn share: one allocation a turn, one reference count a task.
 
+use std::any::Any;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Weak};
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -14,6 +17,7 @@ use super::blocking::{GivenUp, Offload};
 use super::cancel::Cancel;
 use super::journal::Journals;
 use super::resources::Resources;
+use crate::checkpoint_id::CheckpointId;
 use crate::error::StoreError;
 use crate::name::Name;
 use crate::task_id::TaskId;
@@ -29,6 +33,8 @@ pub(crate) struct Shared<S> {
 pub(crate) struct TurnContext {
     pub(crate) thread: Name,
     pub(crate) turn: Name,
+    /// What tasks descend from when there are no checkpoints: the turn's id, or that of the call of a child graph.
+    pub(crate) lineage: Name,
     /// Namespace of a child graph; empty at the top.
     pub(crate) namespace: Name,
     /// Names of all nodes by index.
@@ -49,6 +55,35 @@ pub(crate) struct TurnContext {
     /// Where results within tasks are kept, if that must be before they are used. Weak, because a snapshot that outlives
     /// the turn must not keep the thread from its next one.
     pub(crate) keeper: Option<Weak<dyn Keeper>>,
+    /// What child graphs share with the turn around them.
+    pub(crate) host: Option<Arc<dyn Host>>,
+    /// Only there in a child graph.
+    pub(crate) nested: Option<Nested>,
+    /// The newest checkpoints of child graphs that keep their state over calls, by namespace, as of the last merge.
+    pub(crate) kept_children: Mutex<BTreeMap<Name, CheckpointId>>,
+}
+
+/// What child graphs share with the turn around them. Nodes never see it.
+pub(crate) trait Host: Send + Sync {
+    /// Super-steps of the whole turn so far, those of child graphs included.
+    fn spent(&self) -> &AtomicU64;
+
+    /// How many there may be.
+    fn limit(&self) -> u64;
+
+    /// The host itself, for those on higher floors.
+    fn as_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
+}
+
+/// Where a child graph stands in the turn around it.
+#[derive(Clone, Debug)]
+pub(crate) struct Nested {
+    /// How many graphs are around it.
+    pub(crate) depth: u32,
+    /// The node of the outermost graph in which it runs.
+    pub(crate) node: Name,
+    /// The nodes on the way to it, without what differs between calls.
+    pub(crate) path: Name,
 }
 
 /// Keeps single results of tasks while their super-step is unfinished.
@@ -67,6 +102,10 @@ impl TurnContext {
         self.sink.as_ref()?.upgrade()
     }
 
+    pub(crate) fn has_no_kept_children(&self) -> bool {
+        self.kept_children.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+
     pub(crate) fn node_name(&self, node: NodeIx) -> &Name {
         &self.nodes[node.at()]
     }
@@ -77,6 +116,7 @@ impl TurnContext {
     pub(crate) fn new(thread: Name, turn: Name, nodes: Arc<[Name]>) -> Self {
         Self {
             thread,
+            lineage: turn.clone(),
             turn,
             namespace: Name::default(),
             nodes,
@@ -88,6 +128,9 @@ impl TurnContext {
             durable: false,
             journals: Journals::default(),
             keeper: None,
+            host: None,
+            nested: None,
+            kept_children: Mutex::default(),
         }
     }
 }

@@ -211,6 +211,7 @@ impl TestCtx {
             attempt: self.attempt,
             origin: CheckpointId::default(),
             remaining_steps: self.remaining_steps,
+            alone: true,
             first_step: true,
             wait: Duration::ZERO,
             payload: None,

@@ -150,6 +150,7 @@ impl<S: State> NodeOnce<S> {
             attempt: self.attempt,
             origin: CheckpointId::default(),
             remaining_steps: 99,
+            alone: true,
             first_step: true,
             wait: Duration::ZERO,
             payload: self.payload,

@@ -2,6 +2,7 @@
 
 mod dot;
 mod escape;
+mod expand;
 mod export;
 #[cfg(feature = "ascii-dag")]
 mod layers;
@@ -19,6 +20,7 @@ mod width;
 
 pub use crate::edge_kind::EdgeKind;
 pub use dot::Dot;
+pub(crate) use expand::exit_label;
 pub use export::{DiagramFormat, ExportError};
 pub use mermaid::Mermaid;
 pub use stale::StaleDiagram;
@@ -62,6 +64,9 @@ pub struct Topology {
     /// All clusters, sorted by name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub clusters: Vec<Cluster>,
+    /// Where it may go out to nodes of a graph around it; drawn as ends.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub exits: Vec<Edge>,
 }
 
 /// One node of a [`Topology`].
@@ -87,12 +92,15 @@ pub struct Vertex {
     /// It may go to targets that it doesn't declare; drawn as a dotted edge to `?`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dynamic: bool,
+    /// The child graph that it runs; see [`Topology::expanded`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub child: Option<Box<Topology>>,
 }
 
 impl Vertex {
     /// A node that declares nothing else.
     pub fn new(name: impl Into<Name>, kind: NodeKind) -> Self {
-        Self { name: name.into(), kind, deferred: false, dynamic: false }
+        Self { name: name.into(), kind, deferred: false, dynamic: false, child: None }
     }
 }
 
@@ -198,7 +206,7 @@ impl Topology {
         edges.sort();
         edges.dedup();
         clusters.sort_by(|a, b| a.name.cmp(&b.name));
-        Self { name: name.into(), nodes, edges, clusters }
+        Self { name: name.into(), nodes, edges, clusters, exits: Vec::new() }
     }
 
     /// The graph in Graphviz's language.

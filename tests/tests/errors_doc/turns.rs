@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use graph_engine::{Builder, In, MemoryStore, Next, NodeError, Route, RunError, START, TurnError};
+use graph_engine::{Builder, ChildError, In, MemoryStore, Next, NodeError, Route, RunError, START, TurnError, child};
 
 use crate::doc::{Entry, Section};
 use crate::trip::{Trip, TripUpdate, error_of, fail, fails, name_city, rest, run, runner, slow, trip, writes};
@@ -119,6 +119,19 @@ fn no_way(_: &Trip) -> Result<ToExplore, NodeError> {
     Err("no way".into())
 }
 
+/// The error of a child graph, which the failure of the task around it holds.
+async fn child_step_limit() -> Entry {
+    let inner = trip().node("a", rest).node("b", rest).edge(START, "a").edge("a", "b").compile().expect("a graph");
+    let around = trip().node("explore", child(&inner).per_thread().step_limit(1)).edge(START, "explore");
+    let failed = fail(around).await;
+    let error = failed.failures()[0].source.downcast_ref::<ChildError>().expect("the error of a child");
+    run_error(
+        "One call of a child graph has a limit of its own, beside that of the turn, in which its super-steps count too. \
+         It stands in a `ChildError`, which names graph and namespace, and that in the failure of the task.",
+        [&*error.error],
+    )
+}
+
 async fn limits() -> Vec<Entry> {
     let around = || trip().node("explore", rest).edge(START, "explore").route("explore", |_: &Trip| ToExplore::Explore);
     let limited = |store: bool| {
@@ -134,6 +147,7 @@ async fn limits() -> Vec<Entry> {
             "Mostly a loop that never ends. If the work is really that long, raise the limit; the default is 100.",
             [run(&limited(true)).await, run(&limited(false)).await],
         ),
+        child_step_limit().await,
         turn(
             "A cluster, or a node in none, asked to run again too often since it was entered; the default is 10. Raise \
              the limit, or let the node give up after some attempts (`Ctx::attempt`, the state).",

@@ -32,6 +32,8 @@ pub(super) struct Arc {
     pub(super) from: usize,
     pub(super) to: usize,
     pub(super) kind: ArcKind,
+    /// The node outside of the graph to which it leads; then `to` is the end.
+    pub(super) outside: Option<Name>,
     payload: Option<PayloadType>,
 }
 
@@ -43,6 +45,7 @@ pub(super) struct Plan {
     first: Vec<usize>,
     pub(super) arcs: Vec<Arc>,
     unknown: Vec<(Name, Name, &'static str)>,
+    exits: Vec<Name>,
 }
 
 impl Plan {
@@ -53,6 +56,7 @@ impl Plan {
             first: Vec::new(),
             arcs: Vec::new(),
             unknown: Vec::new(),
+            exits: builder.exits.clone(),
         };
         for (at, draft) in builder.nodes.iter().enumerate() {
             if plan.names.last() != Some(&draft.name) {
@@ -124,9 +128,14 @@ impl Plan {
 
     fn arc(&mut self, from: &str, to: &str, kind: ArcKind, payload: Option<PayloadType>, what: &'static str) {
         let source = if from == START { Some(self.start()) } else { self.index.get(from).copied() };
-        let target = if to == END { Some(self.end()) } else { self.index.get(to).copied() };
+        let to_name: Name = to.into();
+        // What an edge or a join waits for can't be outside.
+        let outside = !matches!(kind, ArcKind::Static | ArcKind::Join(_)) && self.exits.iter().any(|exit| exit == to);
+        let target = if to == END || outside { Some(self.end()) } else { self.index.get(to).copied() };
         match (source, target) {
-            (Some(from), Some(to)) => self.arcs.push(Arc { from, to, kind, payload }),
+            (Some(from), Some(to)) => {
+                self.arcs.push(Arc { from, to, kind, outside: outside.then(|| to_name.clone()), payload })
+            }
             _ => {
                 if source.is_none() {
                     self.unknown.push((from.into(), from.into(), what));

@@ -25,6 +25,11 @@ impl Plan {
                 found.push(Diagnostic::new(Lint::ReservedName, [*name], message).help(help));
             }
         }
+        for exit in builder.exits.iter().filter(|exit| builder.nodes.iter().any(|draft| draft.name == **exit)) {
+            let message = format!("`{exit}` is declared as an exit, but is a node of this graph");
+            let help = "an exit names a node of the graph around this one; rename one of them";
+            found.push(Diagnostic::new(Lint::DuplicateName, [exit], message).help(help));
+        }
         for (from, to, what) in &self.unknown {
             let message = if from == to {
                 format!("a declared {what} begins at `{from}`, which is no node")
@@ -33,6 +38,12 @@ impl Plan {
             } else {
                 format!("a declared {what} leads from `{from}` to `{to}`, which is no node")
             };
+            if self.exits.contains(to) {
+                let help = "only commands and routers leave a graph; let the node go there";
+                let message = format!("a declared {what} leads from `{from}` to `{to}`, which is outside of the graph");
+                found.push(Diagnostic::new(Lint::UnknownTarget, [from, to], message).help(help));
+                continue;
+            }
             let known = quoted(self.names.iter().map(AsRef::as_ref));
             let help = if known.is_empty() { "add the node".to_owned() } else { format!("the nodes are {known}") };
             found.push(Diagnostic::new(Lint::UnknownTarget, [from, to], message).help(help));

@@ -1,0 +1,221 @@
+//! A machine inside a task of another one: what it gives back, and where it stands in the turn around it.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::outcome::TaskOutcome;
+use super::{Ask, Machine, Stopped, fail, rank_of, stop};
+use crate::checkpoint_id::{CheckpointId, IdPrefix};
+use crate::error::BoxError;
+use crate::name::Name;
+use crate::panic::panic_text;
+use crate::run_error::RunError;
+use crate::state::{CodecError, FieldSet, State};
+use crate::store::CheckpointKind;
+use crate::task::{Answers, Goto, Hop, InterruptId, Rare, TurnContext};
+use crate::task_id::TaskId;
+
+/// What only a child graph has.
+pub(super) struct Embedded<S: State> {
+    /// The call that it serves.
+    pub(super) call: Name,
+    /// Its own updates so far, composed in order.
+    pub(super) written: S::Update,
+    /// A limit of super-steps of its own.
+    pub(super) step_limit: Option<u64>,
+}
+
+/// How a child graph goes on.
+pub(crate) enum Enter<S: State> {
+    /// A new call on this state.
+    State(S),
+    /// A new call with input.
+    Input(S::Update),
+    /// The same call: with answers that may have been taken already, some of them perhaps for others.
+    Continue(BTreeMap<InterruptId, Value>),
+}
+
+impl<S: State> Machine<S> {
+    /// The machine serves this call of a child graph.
+    pub(crate) fn embed(&mut self, call: Name, step_limit: Option<u64>) {
+        let turn = &self.shared.turn;
+        // Two calls of one turn may begin at the same checkpoint.
+        self.prefix = IdPrefix::new(&turn.thread, &turn.namespace, &format!("{}/{call}", turn.turn));
+        self.embedded = Some(Box::new(Embedded { call, written: S::Update::default(), step_limit }));
+    }
+
+    /// A call that is over makes place for the next one.
+    pub(super) fn begin_call(&mut self) {
+        self.frontier.abandon();
+        self.breaks.leave();
+        self.frontier.begin_turn();
+        self.frontier.completed = false;
+        self.frontier.left.clear();
+        self.shared.turn.journals.clear();
+        self.began = self.step;
+        self.fresh = true;
+        if let Some(embedded) = &mut self.embedded {
+            embedded.written = S::Update::default();
+        }
+    }
+
+    /// Begins on a state as it is, or goes on.
+    pub(super) fn enter_child(&mut self, enter: Enter<S>) -> Ask<S> {
+        let entered = match enter {
+            Enter::Continue(answers) => return self.continue_child(answers),
+            Enter::Input(update) => {
+                self.begin_call();
+                self.check_input(&update).and_then(|()| self.merge_input(update))
+            }
+            Enter::State(state) => {
+                self.begin_call();
+                let stored = (0..state.fields().len()).filter(|field| !state.fields()[*field].transient);
+                let stored = stored.fold(FieldSet::EMPTY, |set, field| set | FieldSet::of(field));
+                self.changes.keep(stored, stored);
+                *self.state_mut() = state;
+                Ok(())
+            }
+        };
+        match entered.and_then(|()| self.enter()) {
+            Ok(()) => self.commit(CheckpointKind::Input),
+            Err(error) => fail(error),
+        }
+    }
+
+    fn continue_child(&mut self, mut answers: BTreeMap<InterruptId, Value>) -> Ask<S> {
+        if !self.frontier.is_unfinished() {
+            return stop(Stopped::Done);
+        }
+        self.expire();
+        let open = self.interrupts();
+        answers.retain(|id, _| open.iter().any(|interrupt| interrupt.id == *id));
+        if !answers.is_empty()
+            && let Err(error) = self.answer(Answers::ById(answers))
+        {
+            return fail(error);
+        }
+        let survey = self.frontier.survey();
+        if survey.paused && !survey.waiting && !survey.failed && !survey.cancelled {
+            return stop(Stopped::Paused);
+        }
+        self.start_again()
+    }
+
+    /// Adds the updates of the super-step to what the child gives back.
+    pub(super) fn collect(&mut self) -> Result<(), RunError> {
+        let Some(embedded) = &mut self.embedded else { return Ok(()) };
+        let state = &self.shared.state;
+        let done = self.frontier.slots.iter().filter_map(|slot| match &slot.done {
+            Some(TaskOutcome::Done(outcome)) => Some(&outcome.update),
+            _ => None,
+        });
+        let collect = || -> Result<(), BoxError> {
+            for update in done {
+                if state.written(update).is_empty() {
+                    continue;
+                }
+                // An update can't be copied: its items may not be.
+                let mut json = Vec::new();
+                state.encode_update(update, &mut json)?;
+                let copy = state.decode_update(&json)?;
+                embedded.written = S::compose(std::mem::take(&mut embedded.written), copy);
+            }
+            Ok(())
+        };
+        let collected = catch_unwind(AssertUnwindSafe(collect));
+        let collected =
+            collected.unwrap_or_else(|panic| Err(format!("a serialiser panicked: {}", panic_text(&*panic)).into()));
+        let (thread, step) = (self.shared.turn.thread.clone(), self.step);
+        collected.map_err(|cause| RunError::Merge { thread, step, cause })
+    }
+
+    /// What the child has written, composed in order.
+    pub(crate) fn take_written(&mut self) -> S::Update {
+        self.embedded.as_mut().map(|embedded| std::mem::take(&mut embedded.written)).unwrap_or_default()
+    }
+
+    /// What leads out of the graph.
+    pub(crate) fn left(&self) -> &[Hop] {
+        &self.frontier.left
+    }
+
+    /// The stored form of what an embedded machine has written.
+    pub(super) fn written_row(&self) -> Result<Option<Box<RawValue>>, CodecError> {
+        let Some(embedded) = &self.embedded else { return Ok(None) };
+        let mut json = Vec::new();
+        self.shared.state.encode_update(&embedded.written, &mut json)?;
+        let row = serde_json::from_slice(&json);
+        row.map(Some).map_err(|cause| CodecError::Encode { field: "(written)".into(), cause })
+    }
+
+    /// The children of finished tasks have moved on with the thread.
+    pub(super) fn keep_children(&mut self) {
+        if !self.shared.turn.journals.any() {
+            return;
+        }
+        for (rank, slot) in self.frontier.slots.iter().enumerate() {
+            let Some(TaskOutcome::Done(outcome)) = &slot.done else { continue };
+            // A task that was taken over has not happened.
+            if matches!(&outcome.goto, Goto::Rare(rare) if matches!(**rare, Rare::Rescue(_))) {
+                continue;
+            }
+            for (_, child) in self.shared.turn.journals.kept_children(TaskId { step: self.step, rank: rank_of(rank) }) {
+                if let Some(at) = child.at {
+                    let kept = &self.shared.turn.kept_children;
+                    kept.lock().unwrap_or_else(PoisonError::into_inner).insert(child.namespace, at);
+                }
+            }
+        }
+    }
+
+    /// Super-steps that may still be made before one of the limits is reached, and the error that says which.
+    pub(super) fn steps_left(&self) -> (u64, bool) {
+        let made = self.step - self.began;
+        let own = match &self.embedded {
+            Some(embedded) => embedded.step_limit.map(|limit| limit.saturating_sub(made)),
+            None => Some(self.options.step_limit.saturating_sub(made)),
+        };
+        let turn = &self.shared.turn;
+        let shared = turn.host.as_ref().map(|host| {
+            // Each graph around this one is in the middle of a super-step.
+            let depth = turn.nested.as_ref().map_or(0, |nested| u64::from(nested.depth));
+            host.limit().saturating_sub(host.spent().load(Ordering::Acquire) + depth)
+        });
+        match (own, shared) {
+            (Some(own), Some(shared)) if own <= shared => (own, true),
+            (Some(own), None) => (own, true),
+            (_, Some(shared)) => (shared, false),
+            (None, None) => (u64::MAX, false),
+        }
+    }
+
+    /// A super-step was made.
+    pub(super) fn count_step(&self) {
+        if let Some(host) = &self.shared.turn.host {
+            host.spent().fetch_add(1, Ordering::AcqRel);
+        }
+    }
+
+    pub(super) fn step_limit_error(&self, own: bool) -> RunError {
+        let turn = &self.shared.turn;
+        let (thread, step, pending) = (self.thread(), self.step, self.pending());
+        match (&self.embedded, own, &turn.host) {
+            (Some(embedded), true, _) => {
+                let (namespace, limit) = (turn.namespace.clone(), embedded.step_limit.unwrap_or(u64::MAX));
+                RunError::ChildStepLimit { thread, namespace, limit, step, pending }
+            }
+            (_, false, Some(host)) => RunError::StepLimit { thread, limit: host.limit(), step, pending },
+            _ => RunError::StepLimit { thread, limit: self.options.step_limit, step, pending },
+        }
+    }
+}
+
+/// Where a child graph of this turn's graph stood that keeps its state over calls.
+pub(crate) fn kept_child(turn: &TurnContext, namespace: &str) -> Option<CheckpointId> {
+    turn.kept_children.lock().unwrap_or_else(PoisonError::into_inner).get(namespace).copied()
+}

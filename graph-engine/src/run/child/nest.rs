@@ -1,0 +1,302 @@
+//! Runs a child graph inside a task: finds where it stands, drives it, and tells the task what became of it.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::Keeping;
+use super::error::ChildError;
+use super::host::{Hosting, Taken};
+use super::space::{digest, joined};
+use crate::driver::{Bench, Durability, Keep, Live, LocalDriver};
+use crate::error::{FaultKind, NodeError};
+use crate::graph::Graph;
+use crate::machine::{Enter, Machine, Start, Stopped, call_of, kept_child};
+use crate::name::Name;
+use crate::panic::panic_text;
+use crate::reply::Reply;
+use crate::run_error::RunError;
+use crate::state::State;
+use crate::store::{Place, Stored};
+use crate::task::{ChildRow, Ctx, Hop, Keeper, Nested, Sink, Snap, TurnContext, paused};
+
+/// How many graphs may be around another one.
+const DEPTH: u32 = 32;
+
+/// One call of a child graph.
+pub(super) struct Call<'a, C: State> {
+    pub(super) graph: &'a Graph<C>,
+    pub(super) keeping: Keeping,
+    pub(super) step_limit: Option<u64>,
+    /// The name of the call within the graph around it.
+    pub(super) name: String,
+    /// Which call of the task it is: by scope, name and number.
+    pub(super) key: String,
+    /// No other task beside this one may use the same namespace.
+    pub(super) alone: bool,
+}
+
+/// What came of a child graph that ended.
+pub(super) struct Ran<C: State> {
+    pub(super) state: Snap<C>,
+    pub(super) written: C::Update,
+    pub(super) replies: Vec<Reply>,
+    pub(super) completed: bool,
+    pub(super) left: Vec<Hop>,
+}
+
+/// Where a call stands in the store.
+struct Standing {
+    namespace: Name,
+    /// What to begin from, and whether it is this call that made it.
+    from: Option<(Stored, bool)>,
+    /// The next commit doesn't follow the head.
+    fork: bool,
+}
+
+impl<C: State> Call<'_, C> {
+    pub(super) async fn run(
+        self,
+        ctx: &Ctx,
+        enter: impl FnOnce() -> Result<Enter<C>, NodeError>,
+    ) -> Result<Ran<C>, NodeError> {
+        let host = Hosting::of(ctx);
+        let outer = &ctx.turn;
+        let depth = outer.nested.as_ref().map_or(0, |nested| nested.depth) + 1;
+        if depth > DEPTH {
+            return Err(NodeError::fatal(format!(
+                "child graph `{}` would be {depth} levels deep, more than {DEPTH}; a graph that calls itself needs an end",
+                self.graph.name()
+            )));
+        }
+        let call: Name = digest([&ctx.origin_text(), &format!("{}/{}", outer.namespace, ctx.id), &self.key]).into();
+        let path: Name = joined(outer.nested.as_ref().map_or("", |nested| &nested.path), &self.name).into();
+        let row = outer.journals.child(ctx.id, &self.key);
+        let namespace = match &row {
+            Some(row) => row.namespace.clone(),
+            None => self.namespace(ctx, &call),
+        };
+        self.take(&host, ctx, &namespace, &call)?;
+        let node = outer.nested.as_ref().map_or_else(|| ctx.node().clone(), |nested| nested.node.clone());
+        let durable = self.keeping != Keeping::Nothing;
+        let standing = match durable {
+            false => Standing { namespace, from: None, fork: false },
+            true => self.stand(&host, ctx, namespace, &call, row.as_ref()).await?,
+        };
+        let namespace = standing.namespace.clone();
+        let fail = |error| ChildError::fail(self.graph.name(), &namespace, error);
+
+        let names = self.graph.inner().names.clone();
+        let mut context = TurnContext::new(outer.thread.clone(), outer.turn.clone(), names.clone());
+        context.lineage = call.clone();
+        context.namespace = namespace.clone();
+        context.resources = outer.resources.clone();
+        context.cancel = outer.cancel.within(ctx.id.step);
+        let guard = context.cancel.guard();
+        context.offload = outer.offload.clone();
+        context.durable = outer.durable;
+        context.host = outer.host.clone();
+        context.nested = Some(Nested { depth, node: node.clone(), path: path.clone() });
+        let mut row = row.unwrap_or_default();
+        row.namespace = namespace.clone();
+        row.per_thread = self.keeping == Keeping::PerThread;
+        if !durable {
+            context.journals.give(row.answers.clone());
+        }
+        let clock = host.seams.clock.clone();
+        let mut live = Live::new(outer.turn.clone(), names, clock, context.cancel.clone());
+        if let Some(relay) = &host.relay {
+            live = live.relayed(relay.clone(), node, namespace.clone());
+            if relay.upgrade().is_some_and(|relay| relay.is_open()) {
+                ctx.note_told();
+            }
+        }
+        let live = Arc::new(live);
+        let sink: Arc<dyn Sink> = live.clone();
+        context.sink = Some(Arc::downgrade(&sink));
+        let place = Place::new(&outer.thread, &namespace);
+        let keep = durable.then(|| {
+            let (saves, spawn) = (host.durability != Durability::Exit, host.seams.spawn.clone());
+            Keep::new(host.checkpoints().clone(), place.clone(), saves, spawn, host.lease.upgrade())
+        });
+        let keeper: Option<Arc<dyn Keeper>> = keep.clone().filter(|keep| keep.saves()).map(|keep| keep as _);
+        context.keeper = keeper.as_ref().map(Arc::downgrade);
+        let context = Arc::new(context);
+
+        let mut options = host.options;
+        (options.durable, options.record) = (durable, false);
+        let mut machine = Machine::new(self.graph.clone(), options, context.clone(), host.tags.clone());
+        let mut fresh = standing.from.is_none() && !standing.fork;
+        let mut goes_on = false;
+        machine.embed(call.clone(), self.step_limit);
+        if let Some((stored, same_call)) = standing.from {
+            goes_on = same_call;
+            machine.restore(stored).map_err(&fail)?;
+        }
+        if standing.fork {
+            machine.branch();
+        }
+        let start = if goes_on {
+            fresh = false;
+            Enter::Continue(row.answers.clone())
+        } else {
+            caught("`enter`", enter)?
+        };
+
+        let mut bench = Bench::new(self.graph.clone(), context.clone(), host.seams.clone(), host.guards(self.graph));
+        bench.live = Some(live.clone());
+        bench.measure = host.measure;
+        bench.metrics = host.metrics.clone();
+        bench.spans = host.spans;
+        let nodes = self.graph.inner().names.len();
+        let mut driver = LocalDriver {
+            keep,
+            durability: host.durability,
+            parallel: host.parallel,
+            drain: Arc::default(),
+            watched: host.metrics.is_some() || host.spans.on,
+            stays: 0,
+            in_step: false,
+            node_time: vec![Duration::ZERO; nodes],
+            bench: Arc::new(bench),
+        };
+        let stopped = Box::pin(driver.drive(&mut machine, Start::Enter(start))).await;
+        drop(guard);
+        row.at = machine.head();
+        (row.waits, row.done) = (false, false);
+        if durable {
+            row.answers.clear();
+        }
+        let journals = &outer.journals;
+        let mut report = machine.take_report();
+        let open = std::mem::take(&mut report.interrupts);
+        let mut warnings = live.take_warnings();
+        if let Some(guards) = &driver.bench.guards {
+            warnings.append(&mut guards.take_warnings());
+        }
+        report.warnings.append(&mut warnings);
+        host.note(&path, report);
+        match stopped {
+            Ok(Stopped::Done) => {
+                row.done = true;
+                row.open.clear();
+                journals.set_child(ctx.id, &self.key, row);
+                // A call that never stopped is in no checkpoint of the graphs around it.
+                if fresh && self.keeping == Keeping::PerTurn && host.store.is_some() {
+                    let step = outermost_step(ctx);
+                    host.ledger().spent.push((step, place));
+                }
+                Ok(Ran {
+                    written: machine.take_written(),
+                    replies: machine.frontier().replies.clone(),
+                    completed: machine.frontier().completed,
+                    left: machine.left().to_vec(),
+                    state: Snap::shared(machine.snapshot().clone()),
+                })
+            }
+            Ok(Stopped::Paused) => {
+                (row.waits, row.open, row.defaults) = (true, open, context.journals.defaults());
+                journals.set_child(ctx.id, &self.key, row);
+                Err(paused())
+            }
+            Ok(Stopped::Failed(RunError::BadAnswer { bad, .. })) => {
+                // They are asked again.
+                bad.iter().for_each(|bad| drop(row.answers.remove(&bad.id)));
+                (row.waits, row.open, row.defaults) = (true, open, context.journals.defaults());
+                journals.set_child(ctx.id, &self.key, row);
+                journals.child_refused(ctx.id, bad);
+                Err(paused())
+            }
+            Ok(Stopped::Failed(error)) | Err(error) => {
+                row.open.clear();
+                journals.set_child(ctx.id, &self.key, row);
+                Err(fail(error))
+            }
+            // Only what is around it stops it, and then this task is stopped too.
+            Ok(Stopped::Cancelled | Stopped::Drained) => Err(NodeError::retryable("the child graph was cancelled")),
+        }
+    }
+
+    fn namespace(&self, ctx: &Ctx, call: &Name) -> Name {
+        let level = match self.keeping {
+            Keeping::PerThread => self.name.clone(),
+            // The task first, so that a person finds its way.
+            Keeping::PerTurn | Keeping::Nothing => format!("{}:{}:{call}", self.name, ctx.id),
+        };
+        joined(&ctx.turn.namespace, &level).into()
+    }
+
+    /// A namespace that is kept over calls belongs to one call at a time.
+    fn take(&self, host: &Hosting, ctx: &Ctx, namespace: &Name, call: &Name) -> Result<(), NodeError> {
+        if self.keeping != Keeping::PerThread {
+            return Ok(());
+        }
+        let step = ctx.id.step;
+        let mut ledger = host.ledger();
+        let taken = ledger.taken.get(namespace).filter(|taken| taken.step == step && taken.call != *call);
+        if taken.is_some() || !self.alone {
+            return Err(NodeError::fatal(format!(
+                "child graph `{}` keeps its state per thread, and several tasks of one super-step call it at \
+                 `{namespace}`; call it from one of them, or let it keep its state per turn",
+                self.graph.name()
+            )));
+        }
+        ledger.taken.insert(namespace.clone(), Taken { step, call: call.clone() });
+        Ok(())
+    }
+
+    /// Finds what to begin from. A head that this very call made goes on, which is so after a failure, a pause and a
+    /// crash. Otherwise the graphs around it were set back: then what their checkpoint says of the child counts.
+    async fn stand(
+        &self,
+        host: &Hosting,
+        ctx: &Ctx,
+        namespace: Name,
+        call: &Name,
+        row: Option<&ChildRow>,
+    ) -> Result<Standing, NodeError> {
+        let store = host.checkpoints();
+        let place = Place::new(&ctx.turn.thread, &namespace);
+        let fail = |error| ChildError::fail(self.graph.name(), &namespace, error);
+        let load = async |at| {
+            let stored = store.load(&place, at).await;
+            stored.map_err(|cause| fail(RunError::Store { thread: ctx.turn.thread.clone(), cause }))
+        };
+        let head = load(None).await?;
+        if let Some(head) = head.as_ref().filter(|head| call_of(&head.position).as_ref() == Some(call)) {
+            let from = Some((head.clone(), true));
+            return Ok(Standing { namespace, from, fork: false });
+        }
+        let (at, same) = match (row.and_then(|row| row.at), self.keeping) {
+            (Some(at), _) => (Some(at), true),
+            (None, Keeping::PerThread) => (kept_child(&ctx.turn, &namespace), false),
+            (None, _) => (None, false),
+        };
+        let Some(at) = at else { return Ok(Standing { fork: head.is_some(), namespace, from: None }) };
+        if let Some(head) = head.filter(|head| head.info.id == at) {
+            // The branch begins at its head, unless it only goes on.
+            return Ok(Standing { namespace, from: Some((head, same)), fork: same });
+        }
+        match load(Some(at)).await? {
+            // What was saved since belongs to another branch.
+            Some(stored) => {
+                let stored = Stored { saved: Vec::new(), ..stored };
+                Ok(Standing { namespace, from: Some((stored, same)), fork: true })
+            }
+            None => Err(fail(RunError::UnknownCheckpoint { thread: ctx.turn.thread.clone(), id: at })),
+        }
+    }
+}
+
+/// The super-step of the outermost graph in which a task runs.
+fn outermost_step(ctx: &Ctx) -> u64 {
+    ctx.turn.cancel.outermost_step().unwrap_or(ctx.id.step)
+}
+
+/// Calls a function of the user; a panic in it is a failure of the task.
+pub(super) fn caught<T>(what: &str, call: impl FnOnce() -> Result<T, NodeError>) -> Result<T, NodeError> {
+    catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|panic| {
+        let text = format!("{what} of the child graph panicked: {}", panic_text(&*panic));
+        Err(NodeError::new(FaultKind::Panicked, text.into()))
+    })
+}
