@@ -1,4 +1,4 @@
-//! Twelve scripted graphs whose store fails at every operation, and whose turns are dropped at every poll: each ends like
+//! Scripted graphs whose store fails at every operation, and whose turns are dropped at every poll: each ends like
 //! an undisturbed one, with nothing done twice but what was in flight.
 
 use std::sync::Arc;

@@ -1,9 +1,10 @@
-//! Twelve graphs that loop, fan out, ask, remember, fail and try again.
+//! Graphs that loop, fan out, ask, remember, fail and try again, alone and within each other.
 
 use std::time::Duration;
 
 use graph_engine::{
     Builder, Ctx, Durability, FailedTask, Graph, In, Next, NodeError, NodeExt, Res, Retry, Route, Runner, START, Snap,
+    Subgraph, child,
 };
 
 use super::{Ledger, Work, WorkUpdate};
@@ -30,6 +31,8 @@ pub const SCRIPTS: &[Script] = &[
     Script::sync("deferred", deferred),
     Script { name: "loop-async", graph: going_round, durability: Durability::Async },
     Script { name: "asking-sends", graph: asking_sends, durability: Durability::Async },
+    Script::sync("child", child_asks),
+    Script::sync("child-per-thread", child_per_thread),
 ];
 
 impl Script {
@@ -247,4 +250,29 @@ async fn item_asks(In(number): In<u32>, ctx: Ctx, ledger: Res<Ledger>) -> Result
 fn asking_sends() -> Builder<Work> {
     let graph = Graph::<Work>::builder("asking-sends").node("spread", spread).node("item", item_asks);
     graph.node("after", act).edge(START, "spread").edge("item", "after")
+}
+
+/// A child that works, asks and works, beside a sibling, within another child.
+fn child_asks() -> Builder<Work> {
+    let compiled = |graph: Builder<Work>| graph.compile().unwrap_or_else(|error| panic!("{error}"));
+    let inner = compiled(question());
+    let outer = Graph::<Work>::builder("outer").node("inner", child(&inner)).node("last", act);
+    let outer = compiled(outer.edge(START, "inner").edge("inner", "last"));
+    let graph = Graph::<Work>::builder("child").node("outer", child(&outer)).node("b", slow).node("end", act);
+    graph.join(["outer", "b"], "end").edge(START, "outer").edge(START, "b")
+}
+
+/// A child of its own state that remembers earlier turns.
+fn child_per_thread() -> Builder<Work> {
+    let rounds = Graph::<Work>::builder("rounds").node("round", round).edge(START, "round").route("round", again);
+    let rounds = rounds.compile().unwrap_or_else(|error| panic!("{error}"));
+    let find = Subgraph::new(
+        &rounds,
+        |work: &Work| Work::update().inputs(work.inputs.last().copied()).count(0_u32),
+        |own: &Work, _: WorkUpdate| {
+            Work::update().log([format!("{} inputs, {} rounds", own.inputs.len(), own.log.len())]).last("child")
+        },
+    );
+    let graph = Graph::<Work>::builder("child-per-thread").node("find", find.per_thread()).node("end", ask);
+    graph.edge(START, "find").edge("find", "end")
 }
