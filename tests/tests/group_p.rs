@@ -1,0 +1,93 @@
+//! Sessions as a seed of this project had them: revisions, deletion, configuration.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use behaviour_tests::{Runs, Trip, TripUpdate, after, note};
+use graph_engine::testing::conformance::Store;
+use graph_engine::{
+    CheckpointId, Commit, Filter, Graph, MemoryStore, NodeError, Place, Res, RunError, START, StoreError, ThreadFilter,
+};
+use graph_engine_sqlite::{SqliteOptions, Synchronous};
+use tempfile::TempDir;
+
+/// An empty store of each kind.
+fn stores() -> [(Store, Option<TempDir>); 2] {
+    let folder = tempfile::tempdir().unwrap();
+    let sqlite = SqliteOptions::new().synchronous(Synchronous::Off).open(folder.path().join("threads.sqlite")).unwrap();
+    [(Arc::new(MemoryStore::new()), None), (Arc::new(sqlite), Some(folder))]
+}
+
+fn save(parent: Option<CheckpointId>, turn: &str, step: u64) -> Commit {
+    let mut commit = Commit::default();
+    commit.id = CheckpointId::derive("t", "", parent, turn, step);
+    (commit.parent, commit.turn, commit.step) = (parent, turn.into(), step);
+    commit.bytes = format!("{{\"by\":\"{turn}\"}}").into_bytes();
+    commit
+}
+
+fn input(text: &str) -> TripUpdate {
+    Trip::update().log([text.to_owned()])
+}
+
+#[tokio::test]
+async fn p1_of_two_saves_from_one_revision_one_is_done_and_the_other_is_a_conflict() {
+    for (store, _folder) in stores() {
+        let place = Place::thread("t");
+        let base = save(None, "base", 0);
+        store.commit(&place, &base).await.unwrap();
+        let (one, two) = (save(Some(base.id), "one", 1), save(Some(base.id), "two", 1));
+        store.commit(&place, &one).await.unwrap();
+        let lost = store.commit(&place, &two).await.unwrap_err();
+        assert!(matches!(&lost, StoreError::Conflict { thread, .. } if thread == "t"), "{lost}");
+        let head = store.load(&place, None).await.unwrap().unwrap();
+        assert_eq!((head.info.id, head.position), (one.id, br#"{"by":"one"}"#.to_vec()));
+        assert_eq!(store.list(&place, &Filter::default()).await.unwrap().len(), 2, "nothing of the other is left");
+        store.commit(&place, &one).await.expect("the same save again is harmless");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn p2_a_deletion_beside_a_turn_is_refused_here_and_elsewhere_it_wins_and_the_turn_is_told() {
+    let store = MemoryStore::new();
+    let graph = || {
+        let graph = Graph::<Trip>::builder("g").node("a", after(1_000, "a")).node("b", note("b"));
+        graph.edge(START, "a").edge("a", "b").compile().unwrap().runner().store(store.clone())
+    };
+    let (here, elsewhere) = (graph(), graph());
+    let turn = tokio::spawn(here.thread("t").run(input("in")).into_future());
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    let refused = here.thread("t").delete().await.unwrap_err();
+    assert!(matches!(refused, RunError::Busy { .. }), "{refused}");
+    assert!(elsewhere.thread("t").delete().await.unwrap());
+    let told = turn.await.unwrap().unwrap_err();
+    let RunError::Store { cause: StoreError::Conflict { thread, .. }, .. } = &*told.error else { panic!("{told}") };
+    assert_eq!(thread, "t");
+    assert_eq!((store.bytes("t"), here.threads(&ThreadFilter::default()).await.unwrap().len()), (0, 0));
+    assert!(!elsewhere.thread("t").delete().await.unwrap(), "there is nothing left to delete");
+    assert_eq!(here.thread("t").run(input("new")).await.unwrap().state.log, ["new", "a", "b"], "the id is free again");
+}
+
+/// What a session is configured with.
+struct Tone(&'static str);
+
+#[tokio::test]
+async fn p6_what_a_turn_is_given_counts_for_that_turn_and_how_a_thread_begins_for_its_first_one_only() {
+    let tone =
+        |tone: Res<Tone>| std::future::ready(Ok::<TripUpdate, NodeError>(Trip::update().log([tone.0.to_owned()])));
+    let runs = Runs::new();
+    let store = MemoryStore::new();
+    let thread = |city: &str| {
+        let begin = Trip { city: city.to_owned(), ..Trip::default() };
+        let graph = Graph::starting_from("g", begin).node("tone", tone).node("a", runs.node("a"));
+        let graph = graph.edge(START, "tone").edge(START, "a").compile().unwrap();
+        graph.runner().store(store.clone()).provide(Tone("plain")).thread("t")
+    };
+    let first = thread("Oslo").run(Trip::update()).with(Tone("formal")).await.unwrap();
+    assert_eq!((first.state.city.as_str(), &first.state.log[..]), ("Oslo", &["a", "formal"].map(String::from)[..]));
+    let second = thread("Bergen").run(Trip::update()).with(Tone("casual")).await.unwrap();
+    assert_eq!(second.state.city, "Oslo", "the thread has begun long ago");
+    assert_eq!(second.state.log[2..], ["a", "casual"], "the seed ignores it from the second turn on");
+    let third = thread("Oslo").run(Trip::update()).await.unwrap();
+    assert_eq!(third.state.log[4..], ["a", "plain"]);
+}
