@@ -6,7 +6,8 @@ use std::time::Duration;
 use behaviour_tests::{Trip, TripUpdate, after, note};
 use graph_engine::testing::conformance::Store;
 use graph_engine::{
-    CheckpointId, Commit, Filter, Graph, MemoryStore, NodeError, Place, Res, RunError, START, StoreError, ThreadFilter,
+    CheckpointId, Commit, Ctx, Filter, Graph, MemoryStore, NodeError, Place, Res, RunError, START, StoreError,
+    ThreadFilter,
 };
 use graph_engine_sqlite::{SqliteOptions, Synchronous};
 use tempfile::TempDir;
@@ -89,4 +90,22 @@ async fn p6_what_a_turn_is_given_counts_for_that_turn_and_what_was_written_stays
     assert_eq!(second.state.city, "Bergen", "nobody has written it yet");
     let third = thread("Oslo", 5).run(Trip::update()).await.unwrap();
     assert_eq!(third.state.log, ["formal", "casual", "plain"], "each turn has what it was given");
+}
+
+#[tokio::test]
+async fn p2_a_thread_that_was_deleted_elsewhere_while_it_waited_is_new_here() {
+    let ask = |ctx: Ctx| async move { Ok::<_, NodeError>(Trip::update().log([ctx.interrupt::<String>("well?")?])) };
+    let store = MemoryStore::new();
+    let runner = || {
+        let graph = Graph::<Trip>::builder("g").node("ask", ask).edge(START, "ask").compile().unwrap();
+        graph.runner().store(store.clone())
+    };
+    let (here, elsewhere) = (runner().thread("t"), runner().thread("t"));
+    here.run(input("old")).await.unwrap();
+    assert!(elsewhere.delete().await.unwrap());
+    let stale = here.resume("yes").await.unwrap_err();
+    assert!(matches!(&*stale.error, RunError::NothingToAnswer { .. }), "{stale}");
+    assert_eq!(store.bytes("t"), 0);
+    here.run(input("new")).await.unwrap();
+    assert_eq!(here.resume("yes").await.unwrap().state.log, ["new", "yes"]);
 }

@@ -199,6 +199,28 @@ async fn d7_an_abort_waits_for_the_write_under_way_and_stores_what_was_merged() 
 }
 
 #[tokio::test(start_paused = true)]
+async fn d7_an_abort_keeps_what_had_finished_beside_the_work_while_its_checkpoint_was_slow() {
+    let (runs, store) = (Runs::new(), TestStore::lasting());
+    let graph = Graph::<Trip>::builder("g")
+        .node("first", runs.node("first"))
+        .node("fast", runs.slow(5, "fast"))
+        .node("slow", runs.slow(60_000, "slow"))
+        .edge(START, "first")
+        .edge("first", "fast")
+        .edge("first", "slow");
+    let thread = graph.compile().unwrap().runner().store(store.clone()).durability(Durability::Async).thread("t");
+    // The checkpoint of `first`, to which the result of `fast` belongs, takes a second.
+    store.slow_commit_after(1, Duration::from_secs(1));
+    let end = thread.run(Trip::update()).cancel_on(sleep(Duration::from_millis(50))).await.unwrap();
+    assert_eq!((end.status, &end.state.log[..]), (Status::Cancelled, &["first".to_owned()][..]));
+    let state = thread.state().await.unwrap();
+    let finished: Vec<_> = state.finished.iter().map(|task| task.node.as_str()).collect();
+    assert_eq!((finished, &state.next[..]), (vec!["fast"], &["slow".into()][..]));
+    assert_eq!(thread.proceed().await.unwrap().state.log, ["first", "fast", "slow"]);
+    assert_eq!((runs.count("first"), runs.count("fast"), runs.count("slow")), (1, 1, 2));
+}
+
+#[tokio::test(start_paused = true)]
 async fn d8_the_late_write_of_a_cancelled_turn_comes_before_the_next_turn_of_the_same_process() {
     let store = TestStore::lasting();
     let thread = Arc::new(counting(&store, 3, Durability::Exit).thread("t"));
