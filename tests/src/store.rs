@@ -1,8 +1,9 @@
 //! A memory store that pretends to outlive the process, counts, and fails on demand.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use graph_engine::{
     CheckpointId, CheckpointInfo, CheckpointStore, Commit, Filter, Keep, MemoryStore, Name, Place, SavedResult,
@@ -21,6 +22,8 @@ struct Knobs {
     outlives: bool,
     commits: AtomicUsize,
     fail_commit: Mutex<Option<usize>>,
+    slow_commit: Mutex<Option<(usize, Duration)>>,
+    only_newest: AtomicBool,
     saves: Mutex<Vec<TaskId>>,
 }
 
@@ -41,6 +44,23 @@ impl TestStore {
     pub fn fail_commit_after(&self, commits: usize) {
         let at = self.commits() + commits;
         *self.knobs.fail_commit.lock().unwrap_or_else(PoisonError::into_inner) = Some(at);
+    }
+
+    /// The commit after so many more ones arrives that much later, once.
+    pub fn slow_commit_after(&self, commits: usize, late: Duration) {
+        let at = self.commits() + commits;
+        *self.knobs.slow_commit.lock().unwrap_or_else(PoisonError::into_inner) = Some((at, late));
+    }
+
+    /// From now on only the newest checkpoint of a thread is kept.
+    pub fn keep_only_the_newest(&self) {
+        self.knobs.only_newest.store(true, Ordering::SeqCst);
+    }
+
+    /// The store behind the knobs, as another process would open it.
+    #[must_use]
+    pub fn inner(&self) -> MemoryStore {
+        self.inner.clone()
     }
 
     /// Commits so far, the failed one included.
@@ -68,7 +88,15 @@ impl CheckpointStore for TestStore {
         if fails {
             return Err(StoreError::unavailable("the disk is gone"));
         }
-        self.inner.commit(place, commit).await
+        let slow = *self.knobs.slow_commit.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, late)) = slow.filter(|(slow, _)| *slow == at) {
+            tokio::time::sleep(late).await;
+        }
+        self.inner.commit(place, commit).await?;
+        if self.knobs.only_newest.load(Ordering::SeqCst) {
+            self.inner.prune(place, Keep::Last(1)).await?;
+        }
+        Ok(())
     }
 
     async fn save(&self, place: &Place, head: CheckpointId, results: &[SavedResult]) -> Result<(), StoreError> {

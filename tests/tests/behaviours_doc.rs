@@ -41,6 +41,11 @@ fn wanted() -> Vec<String> {
     group("D", &mut (9..=9));
     group("E", &mut (4..=6));
     group("P", &mut [3, 5].into_iter());
+    // Durable threads, questions and answers, and what was reported of them.
+    group("L", &mut [42, 54, 55].into_iter().chain(57..=65).chain(70..=74));
+    group("A", &mut (1..=7).chain([13, 16]).chain(19..=24).chain([27, 29, 30]));
+    group("P", &mut [1, 2, 4, 6].into_iter());
+    group("D", &mut [5, 8, 15].into_iter());
     ids
 }
 
@@ -99,6 +104,30 @@ fn the_readers_of_rows_and_of_tests_see_what_is_there() {
     }
     assert_eq!(
         wanted().len(),
-        18 + 13 + 30 + 44 + 8 + 13 + 18 + 18 + 20 + 10 + 12 + 18 + 5 + 2 + 3 + 5 + 3 + 3 + 2 + 8 + 6 + 2
+        18 + 13
+            + 30
+            + 44
+            + 8
+            + 13
+            + 18
+            + 18
+            + 20
+            + 10
+            + 12
+            + 18
+            + 5
+            + 2
+            + 3
+            + 5
+            + 3
+            + 3
+            + 2
+            + 8
+            + 6
+            + 2
+            + 17
+            + 18
+            + 4
+            + 3
     );
 }

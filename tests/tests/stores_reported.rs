@@ -59,40 +59,48 @@ async fn report_14_deleting_a_thread_frees_all_of_it() {
     assert_eq!(store.bytes("t"), 0);
 }
 
+/// Opens one place as a process would.
+type Open = Box<dyn Fn() -> Store>;
+
 #[tokio::test]
 async fn d9_of_two_runners_that_start_from_one_checkpoint_one_goes_on_and_the_other_is_told() {
     let (folder, options) = file();
-    let path = folder.path().join("threads.sqlite");
-    // The first one stands in the middle of its step until the second one is done.
-    let (entered, go) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
-    let runner = |name: &'static str, waits: bool| {
-        let (entered, go) = (entered.clone(), go.clone());
-        let node = move || {
+    let (memory, path) = (MemoryStore::new(), folder.path().join("threads.sqlite"));
+    let opens: [Open; 2] =
+        [Box::new(move || Arc::new(memory.clone())), Box::new(move || Arc::new(options.clone().open(&path).unwrap()))];
+    for open in opens {
+        // The first one stands in the middle of its step until the second one is done.
+        let (entered, go) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+        let runner = |name: &'static str, waits: bool| {
             let (entered, go) = (entered.clone(), go.clone());
-            async move {
-                if waits {
-                    entered.notify_one();
-                    go.notified().await;
+            let node = move || {
+                let (entered, go) = (entered.clone(), go.clone());
+                async move {
+                    if waits {
+                        entered.notify_one();
+                        go.notified().await;
+                    }
+                    Trip::update().cities([name])
                 }
-                Trip::update().cities([name])
-            }
+            };
+            let graph = Graph::<Trip>::builder("g").node("a", node).edge(START, "a").compile().unwrap();
+            graph.runner().store_arc(open())
         };
-        let graph = Graph::<Trip>::builder("g").node("a", node).edge(START, "a").compile().unwrap();
-        graph.runner().store(options.clone().open(&path).unwrap())
-    };
-    let (one, two) = (runner("one", true), runner("two", false));
-    let first = tokio::spawn(one.thread("t").run(Trip::update().cities(["Oslo"])).into_future());
-    entered.notified().await;
-    let won = two.thread("t").proceed().await.unwrap();
-    go.notify_one();
-    let lost = first.await.unwrap().unwrap_err();
-    let RunError::Store { cause: StoreError::Conflict { thread, .. }, .. } = &*lost.error else { panic!("{lost}") };
-    assert_eq!((thread.as_str(), &won.state.cities[..]), ("t", &["Oslo".to_owned(), "two".to_owned()][..]));
-    for runner in [one, two] {
-        let thread = runner.thread("t");
-        assert_eq!(thread.state().await.unwrap().state.cities, ["Oslo", "two"]);
-        let steps: Vec<u64> = thread.history(&Filter::default()).await.unwrap().iter().map(|info| info.step).collect();
-        assert_eq!(steps, [1, 0, 0], "the input, that it goes on, one step: nothing of the other one");
+        let (one, two) = (runner("one", true), runner("two", false));
+        let first = tokio::spawn(one.thread("t").run(Trip::update().cities(["Oslo"])).into_future());
+        entered.notified().await;
+        let won = two.thread("t").proceed().await.unwrap();
+        go.notify_one();
+        let lost = first.await.unwrap().unwrap_err();
+        let RunError::Store { cause: StoreError::Conflict { thread, .. }, .. } = &*lost.error else { panic!("{lost}") };
+        assert_eq!((thread.as_str(), &won.state.cities[..]), ("t", &["Oslo".to_owned(), "two".to_owned()][..]));
+        for runner in [one, two] {
+            let thread = runner.thread("t");
+            assert_eq!(thread.state().await.unwrap().state.cities, ["Oslo", "two"]);
+            let history = thread.history(&Filter::default()).await.unwrap();
+            let steps: Vec<u64> = history.iter().map(|info| info.step).collect();
+            assert_eq!(steps, [1, 0, 0], "the input, that it goes on, one step: nothing of the other one");
+        }
     }
 }
 

@@ -77,6 +77,7 @@ impl Killing<'_> {
     ///
     /// # Panics
     /// If a thread ends in another way than an undisturbed one.
+    #[expect(clippy::print_stdout, reason = "a long test says how much it did")]
     pub async fn go(&self, open: impl AsyncFn() -> Arc<dyn CheckpointStore>) {
         let mut rng = Rng(self.seed);
         let (mut killed, mut over) = (0, 0);
