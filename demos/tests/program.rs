@@ -3,11 +3,23 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
+
+/// The folder in which the program runs and keeps its conversations: one for all tests of this file, new each time.
+fn folder() -> &'static Path {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("program");
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder).unwrap();
+        folder
+    })
+}
 
 fn hotel(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hotel"));
-    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.args(arguments).current_dir(folder()).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
 
@@ -185,11 +197,11 @@ fn fresh(path: &Path, expected: &str) {
 #[cfg(unix)]
 #[test]
 fn ctrl_c_twice_leaves() {
-    let mut child = hotel(&["--today", "2026-06-10"]).spawn().unwrap();
+    let mut child = hotel(&["--today", "2026-06-10", "--store", "memory"]).spawn().unwrap();
     let mut input = child.stdin.take().unwrap();
     let output = Watched::new(child.stdout.take().unwrap());
     input.write_all(b"hello\n").unwrap();
-    // The answer is there, so the program waits for the next line.
+    // The answer is there and waits for no disk, so the program waits for the next line.
     output.wait_for("people are coming?\n");
     interrupt(&child);
     output.wait_for("Press Ctrl-C again to leave.\n");

@@ -1,6 +1,9 @@
 //! One conversation: a line in, an answer out.
 
+use super::Failure;
+use super::standing::{GO_ON_OR_DROP, complete, is_elsewhere};
 use super::style::Style;
+use super::threads::{GUEST, Kept, numbered};
 use super::trace;
 use crate::hotel::catalogue::Catalogue;
 use crate::hotel::clean::{clean, clean_line};
@@ -11,16 +14,18 @@ use crate::hotel::tools::Desk;
 use crate::hotel::understand::{Intent, understand};
 use futures_util::StreamExt as _;
 use graph_engine::{
-    EventKind, EventStream, Interrupt, MemoryStore, Mode, Name, RunError, Runner, Status, StreamOptions, Thread,
-    ThreadState, TurnError,
+    EventKind, EventStream, Interrupt, Mode, Name, RunError, Runner, Status, StreamOptions, Thread, ThreadState, Turn,
+    TurnError,
 };
 use graph_nodes::model::ChatModel;
 use graph_nodes::stage::StageEvent;
 use graph_nodes::tool::ConfirmQuestion;
 use jiff::civil::Date;
 use serde_json::Value;
+use std::collections::HashSet;
 use std::io::{self, Write};
 use std::sync::Arc;
+use tokio::sync::Mutex;
 
 /// The most letters of a line that the concierge listens to.
 const LONGEST_SENTENCE: usize = 2000;
@@ -48,22 +53,29 @@ pub enum Next {
     GoOn,
     /// The guest has left.
     Leave,
+    /// The store failed, or another program goes on with the conversation: what was said may not have been heard.
+    Look,
 }
 
-/// A chat. Threads keep their turns in memory, for as long as the chat lives.
+/// A chat. Unless it is told to keep them elsewhere, its conversations are in memory, for as long as it lives.
 #[derive(Debug)]
 pub struct Chat {
-    runner: Runner<Hotel>,
+    pub(super) runner: Runner<Hotel>,
     desk: Arc<Desk>,
-    thread: Thread<Hotel>,
-    /// Counts the conversations.
-    number: u32,
-    completed: bool,
+    kept: Kept,
+    pub(super) thread: Thread<Hotel>,
+    /// The thread has no name of its own yet, but the next one of this family: it gets it when something is said.
+    pub(super) unnamed: Option<String>,
+    /// The conversations of this chat, in order.
+    pub(super) visited: Vec<Name>,
+    pub(super) completed: bool,
     /// The program has asked for a yes or no.
-    asked: bool,
+    pub(super) asked: bool,
+    /// The last turn was not finished, and the guest was asked what to do.
+    pub(super) unfinished: bool,
     faults: bool,
     trace: bool,
-    style: Style,
+    pub(super) style: Style,
 }
 
 impl Chat {
@@ -86,10 +98,32 @@ impl Chat {
     pub fn with_model(setup: Setup, model: Arc<dyn ChatModel>) -> Result<Self, GraphError> {
         let Setup { catalogue, faults, trace, style } = setup;
         let desk = Arc::new(Desk::new(catalogue));
-        let runner =
-            graph()?.runner().store(MemoryStore::new()).provide_arc(desk.clone()).provide_arc::<dyn ChatModel>(model);
-        let thread = runner.thread("guest-1");
-        Ok(Self { runner, desk, thread, number: 1, completed: false, asked: false, faults, trace, style })
+        let kept = Kept::nowhere();
+        let runner = graph()?.runner().store_arc(kept.store.clone());
+        let runner = runner.provide_arc(desk.clone()).provide_arc::<dyn ChatModel>(model);
+        let thread = runner.thread(format!("{GUEST}-1"));
+        Ok(Self {
+            runner,
+            desk,
+            kept,
+            thread,
+            unnamed: Some(GUEST.to_owned()),
+            visited: Vec::new(),
+            completed: false,
+            asked: false,
+            unfinished: false,
+            faults,
+            trace,
+            style,
+        })
+    }
+
+    /// Keeps the conversations there. For the time before the first one.
+    pub(super) fn kept_in(mut self, kept: Kept) -> Self {
+        self.runner = self.runner.store_arc(kept.store.clone());
+        self.thread = self.runner.thread(self.thread.id().clone());
+        self.kept = kept;
+        self
     }
 
     /// Takes one line of the guest and writes the answer. When `stop` is ready
@@ -116,7 +150,7 @@ impl Chat {
         }
         if self.completed {
             match (line.to_lowercase().as_str(), understand(line, today).intent) {
-                ("new", _) => return self.begin_again(out),
+                ("new", _) => return self.begin_again(out).await,
                 (_, Intent::Quit) => {
                     writeln!(out, "Goodbye!")?;
                     return Ok(Next::Leave);
@@ -124,10 +158,24 @@ impl Chat {
                 _ => {}
             }
         }
-        let turn = if self.asked {
-            match understand(line, today).intent {
-                Intent::Yes => self.thread.resume(true),
-                Intent::No => self.thread.resume(false),
+        if self.unfinished {
+            return match (line.to_lowercase().as_str(), understand(line, today).intent) {
+                ("go on" | "continue" | "resume", _) | (_, Intent::Yes) => self.finish(out, stop).await,
+                ("drop" | "forget it", _) | (_, Intent::No) => {
+                    self.unfinished = false;
+                    self.abandon(out).await
+                }
+                (_, Intent::Quit) => Ok(Next::Leave),
+                _ => {
+                    writeln!(out, "{GO_ON_OR_DROP}")?;
+                    Ok(Next::GoOn)
+                }
+            };
+        }
+        if self.asked {
+            let answer = match understand(line, today).intent {
+                Intent::Yes => self.is_in_time(today, out).await?,
+                Intent::No => false,
                 Intent::Quit => {
                     writeln!(out, "Nothing is booked. Goodbye!")?;
                     return Ok(Next::Leave);
@@ -136,11 +184,41 @@ impl Chat {
                     writeln!(out, "{YES_OR_NO}")?;
                     return Ok(Next::GoOn);
                 }
+            };
+            self.asked = false;
+            return match self.play(self.thread.resume(answer), out, stop).await? {
+                Ok(next) => Ok(next),
+                Err(failed) => self.failed(failed, out).await,
+            };
+        }
+        let stop = Arc::new(Mutex::new(Some(Box::pin(stop))));
+        loop {
+            if let Err(failure) = self.take_name().await {
+                writeln!(out, "{}", self.style.alarm(format!("error: {:#}", anyhow::Error::new(failure))))?;
+                return Ok(Next::Look);
             }
-        } else {
-            self.thread.run(Hotel::said(line, today))
-        };
-        self.asked = false;
+            match self.play(self.thread.run(Hotel::said(line, today)), out, again(stop.clone())).await? {
+                // Another program began a conversation under this name a moment ago; there are more names.
+                Err(failed) if self.unnamed.is_some() && is_elsewhere(&failed) => {}
+                played => {
+                    self.unnamed = None;
+                    self.visited.push(self.thread.id().clone());
+                    return match played {
+                        Ok(next) => Ok(next),
+                        Err(failed) => self.failed(failed, out).await,
+                    };
+                }
+            }
+        }
+    }
+
+    /// Runs a turn and writes what it says.
+    pub(super) async fn play(
+        &mut self,
+        turn: Turn<Hotel>,
+        out: &mut (impl Write + ?Sized),
+        stop: impl Future<Output = ()> + Send + 'static,
+    ) -> io::Result<Result<Next, TurnError>> {
         let modes =
             if self.trace { vec![Mode::Tokens, Mode::Custom, Mode::Nodes] } else { vec![Mode::Tokens, Mode::Custom] };
         let turn = turn.cancel_on(stop);
@@ -148,18 +226,31 @@ impl Chat {
         let mut events = turn.stream_with(StreamOptions::default().modes(modes));
         let said = self.follow(&mut events, out).await?;
         self.tell_questions(self.desk.questions() - questions, out)?;
-        match events.end().await {
-            Ok(end) => {
-                for reply in end.replies.iter().map(|reply| text(&reply.value)) {
-                    if said.last() != Some(&reply) {
-                        writeln!(out, "{}", clean(&reply))?;
-                    }
-                }
-                self.ask(end.interrupts(), out)?;
-                self.ended(end.status, end.state.booking.is_some(), out).await
+        let end = match events.end().await {
+            Ok(end) => end,
+            Err(failed) => return Ok(Err(failed)),
+        };
+        for reply in end.replies.iter().map(|reply| text(&reply.value)) {
+            if said.last() != Some(&reply) {
+                writeln!(out, "{}", clean(&reply))?;
             }
-            Err(failed) => self.failed(failed, out).await,
         }
+        self.ask(end.interrupts(), out)?;
+        self.ended(end.status, end.state.booking.is_some(), out).await.map(Ok)
+    }
+
+    /// Gives a conversation that has no name the next one.
+    async fn take_name(&mut self) -> Result<(), Failure> {
+        if let Some(family) = &self.unnamed {
+            self.thread = self.runner.thread(self.kept.next_of(family).await?);
+        }
+        Ok(())
+    }
+
+    /// The name under which somebody can go on later with this conversation, if it is not over.
+    pub(super) fn to_go_on(&self) -> Option<&Name> {
+        let begun = self.unnamed.is_none() && !self.completed && self.kept.is_file();
+        begun.then(|| self.thread.id())
     }
 
     /// Answers a line that is too long to be listened to.
@@ -198,11 +289,12 @@ impl Chat {
     ///
     /// # Errors
     ///
-    /// If the store fails, which one in memory does not.
+    /// If the store fails.
     pub async fn conversations(&self) -> Result<Vec<ThreadState<Hotel>>, RunError> {
         let mut all = Vec::new();
-        for number in 1..=self.number {
-            all.push(self.runner.thread(format!("guest-{number}")).state().await?);
+        let mut seen = HashSet::new();
+        for thread in self.visited.iter().filter(|thread| seen.insert(*thread)) {
+            all.push(self.runner.thread(thread.clone()).state().await?);
         }
         Ok(all)
     }
@@ -247,7 +339,7 @@ impl Chat {
     }
 
     /// Writes what the guest is asked, if the turn waits for a yes or no.
-    fn ask(&mut self, questions: &[Interrupt], out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    pub(super) fn ask(&mut self, questions: &[Interrupt], out: &mut (impl Write + ?Sized)) -> io::Result<()> {
         for interrupt in questions {
             self.asked = true;
             let text = match serde_json::from_value::<ConfirmQuestion>(interrupt.question.clone()) {
@@ -274,20 +366,28 @@ impl Chat {
         }
     }
 
-    async fn failed(&mut self, failed: TurnError, out: &mut (impl Write + ?Sized)) -> io::Result<Next> {
+    pub(super) async fn failed(&mut self, failed: TurnError, out: &mut (impl Write + ?Sized)) -> io::Result<Next> {
         if matches!(*failed, RunError::Completed { .. }) {
             self.completed = true;
-            writeln!(
-                out,
-                "Your booking is made and this conversation is complete. Say \"new\" for another one, or \"quit\" to leave."
-            )?;
+            let booked = self.thread.state().await.is_ok_and(|found| found.state.booking.is_some());
+            writeln!(out, "{}", complete(booked))?;
             return Ok(Next::GoOn);
         }
+        if is_elsewhere(&failed) {
+            let text = format!("error: another program goes on with `{}` too, and was faster", self.thread.id());
+            writeln!(out, "{}", self.style.alarm(text))?;
+            return Ok(Next::Look);
+        }
+        let is_of_store = matches!(*failed, RunError::Store { .. });
         writeln!(
             out,
             "{}",
             self.style.alarm(format!("error: {}", clean_line(&format!("{:#}", anyhow::Error::new(failed)))))
         )?;
+        if is_of_store {
+            // What is kept is whole; nobody knows here how far it went.
+            return Ok(Next::Look);
+        }
         self.abandon(out).await
     }
 
@@ -300,16 +400,28 @@ impl Chat {
         Ok(Next::GoOn)
     }
 
-    fn begin_again(&mut self, out: &mut (impl Write + ?Sized)) -> io::Result<Next> {
-        self.number += 1;
-        self.thread = self.runner.thread(format!("guest-{}", self.number));
-        (self.completed, self.asked) = (false, false);
+    async fn begin_again(&mut self, out: &mut (impl Write + ?Sized)) -> io::Result<Next> {
+        self.unnamed = Some(numbered(self.thread.id()).0.to_owned());
+        if let Err(failure) = self.take_name().await {
+            writeln!(out, "{}", self.style.alarm(format!("error: {:#}", anyhow::Error::new(failure))))?;
+            return Ok(Next::GoOn);
+        }
+        (self.completed, self.asked, self.unfinished) = (false, false, false);
         writeln!(out, "A new conversation. Where would you like to go?")?;
         Ok(Next::GoOn)
     }
 }
 
+/// The same signal for one turn after the other.
+async fn again<F: Future<Output = ()> + Unpin>(signal: Arc<Mutex<Option<F>>>) {
+    let mut signal = signal.lock().await;
+    if let Some(waiting) = &mut *signal {
+        waiting.await;
+        *signal = None;
+    }
+}
+
 /// A reply as text.
-fn text(value: &Value) -> String {
+pub(super) fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
