@@ -47,7 +47,8 @@ impl Transcript {
     }
 
     async fn check(&self) {
-        let options = self.options();
+        // What was kept of other runs must not matter.
+        let options = Options { store: Some("memory".into()), ..self.options() };
         let input = self.input();
         let mut output = Vec::new();
         let chat = run(&options, input.as_bytes(), &mut output, false, Style::PLAIN).await.unwrap().unwrap();

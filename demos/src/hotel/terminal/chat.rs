@@ -1,6 +1,8 @@
 //! One conversation: a line in, an answer out.
 
+use super::Failure;
 use super::style::Style;
+use super::threads::{GUEST, Kept, numbered};
 use super::trace;
 use crate::hotel::catalogue::Catalogue;
 use crate::hotel::clean::{clean, clean_line};
@@ -11,22 +13,27 @@ use crate::hotel::tools::Desk;
 use crate::hotel::understand::{Intent, understand};
 use futures_util::StreamExt as _;
 use graph_engine::{
-    EventKind, EventStream, Interrupt, MemoryStore, Mode, Name, RunError, Runner, Status, StreamOptions, Thread,
-    ThreadState, TurnError,
+    EventKind, EventStream, Interrupt, Mode, Name, RunError, Runner, Status, StoreError, StreamOptions, Thread,
+    ThreadState, Turn, TurnError,
 };
 use graph_nodes::model::ChatModel;
 use graph_nodes::stage::StageEvent;
 use graph_nodes::tool::ConfirmQuestion;
 use jiff::civil::Date;
 use serde_json::Value;
+use std::collections::HashSet;
 use std::io::{self, Write};
 use std::sync::Arc;
+use tokio::sync::Mutex;
 
 /// The most letters of a line that the concierge listens to.
 const LONGEST_SENTENCE: usize = 2000;
 
 /// What may be said to a question.
 const YES_OR_NO: &str = "Please say yes or no.";
+
+/// What may be said to a turn that was not finished.
+const GO_ON_OR_DROP: &str = "Please say \"go on\" or \"drop\".";
 
 /// How a chat is set up.
 #[derive(Debug)]
@@ -48,19 +55,26 @@ pub enum Next {
     GoOn,
     /// The guest has left.
     Leave,
+    /// The store failed, or another program goes on with the conversation: what was said may not have been heard.
+    Look,
 }
 
-/// A chat. Threads keep their turns in memory, for as long as the chat lives.
+/// A chat. Unless it is told to keep them elsewhere, its conversations are in memory, for as long as it lives.
 #[derive(Debug)]
 pub struct Chat {
     runner: Runner<Hotel>,
     desk: Arc<Desk>,
+    kept: Kept,
     thread: Thread<Hotel>,
-    /// Counts the conversations.
-    number: u32,
+    /// The thread has no name of its own yet, but the next one of this family: it gets it when something is said.
+    unnamed: Option<String>,
+    /// The conversations of this chat, in order.
+    visited: Vec<Name>,
     completed: bool,
     /// The program has asked for a yes or no.
     asked: bool,
+    /// The last turn was not finished, and the guest was asked what to do.
+    unfinished: bool,
     faults: bool,
     trace: bool,
     style: Style,
@@ -86,10 +100,32 @@ impl Chat {
     pub fn with_model(setup: Setup, model: Arc<dyn ChatModel>) -> Result<Self, GraphError> {
         let Setup { catalogue, faults, trace, style } = setup;
         let desk = Arc::new(Desk::new(catalogue));
-        let runner =
-            graph()?.runner().store(MemoryStore::new()).provide_arc(desk.clone()).provide_arc::<dyn ChatModel>(model);
-        let thread = runner.thread("guest-1");
-        Ok(Self { runner, desk, thread, number: 1, completed: false, asked: false, faults, trace, style })
+        let kept = Kept::nowhere();
+        let runner = graph()?.runner().store_arc(kept.store.clone());
+        let runner = runner.provide_arc(desk.clone()).provide_arc::<dyn ChatModel>(model);
+        let thread = runner.thread(format!("{GUEST}-1"));
+        Ok(Self {
+            runner,
+            desk,
+            kept,
+            thread,
+            unnamed: Some(GUEST.to_owned()),
+            visited: Vec::new(),
+            completed: false,
+            asked: false,
+            unfinished: false,
+            faults,
+            trace,
+            style,
+        })
+    }
+
+    /// Keeps the conversations there. For the time before the first one.
+    pub(super) fn kept_in(mut self, kept: Kept) -> Self {
+        self.runner = self.runner.store_arc(kept.store.clone());
+        self.thread = self.runner.thread(self.thread.id().clone());
+        self.kept = kept;
+        self
     }
 
     /// Takes one line of the guest and writes the answer. When `stop` is ready
@@ -116,7 +152,7 @@ impl Chat {
         }
         if self.completed {
             match (line.to_lowercase().as_str(), understand(line, today).intent) {
-                ("new", _) => return self.begin_again(out),
+                ("new", _) => return self.begin_again(out).await,
                 (_, Intent::Quit) => {
                     writeln!(out, "Goodbye!")?;
                     return Ok(Next::Leave);
@@ -124,10 +160,24 @@ impl Chat {
                 _ => {}
             }
         }
-        let turn = if self.asked {
-            match understand(line, today).intent {
-                Intent::Yes => self.thread.resume(true),
-                Intent::No => self.thread.resume(false),
+        if self.unfinished {
+            return match (line.to_lowercase().as_str(), understand(line, today).intent) {
+                ("go on" | "continue" | "resume", _) | (_, Intent::Yes) => self.finish(out, stop).await,
+                ("drop" | "forget it", _) | (_, Intent::No) => {
+                    self.unfinished = false;
+                    self.abandon(out).await
+                }
+                (_, Intent::Quit) => Ok(Next::Leave),
+                _ => {
+                    writeln!(out, "{GO_ON_OR_DROP}")?;
+                    Ok(Next::GoOn)
+                }
+            };
+        }
+        if self.asked {
+            let answer = match understand(line, today).intent {
+                Intent::Yes => self.is_in_time(today, out).await?,
+                Intent::No => false,
                 Intent::Quit => {
                     writeln!(out, "Nothing is booked. Goodbye!")?;
                     return Ok(Next::Leave);
@@ -136,11 +186,41 @@ impl Chat {
                     writeln!(out, "{YES_OR_NO}")?;
                     return Ok(Next::GoOn);
                 }
+            };
+            self.asked = false;
+            return match self.play(self.thread.resume(answer), out, stop).await? {
+                Ok(next) => Ok(next),
+                Err(failed) => self.failed(failed, out).await,
+            };
+        }
+        let stop = Arc::new(Mutex::new(Some(Box::pin(stop))));
+        loop {
+            if let Err(failure) = self.take_name().await {
+                writeln!(out, "{}", self.style.alarm(format!("error: {:#}", anyhow::Error::new(failure))))?;
+                return Ok(Next::Look);
             }
-        } else {
-            self.thread.run(Hotel::said(line, today))
-        };
-        self.asked = false;
+            match self.play(self.thread.run(Hotel::said(line, today)), out, again(stop.clone())).await? {
+                // Another program began a conversation under this name a moment ago; there are more names.
+                Err(failed) if self.unnamed.is_some() && is_elsewhere(&failed) => {}
+                played => {
+                    self.unnamed = None;
+                    self.visited.push(self.thread.id().clone());
+                    return match played {
+                        Ok(next) => Ok(next),
+                        Err(failed) => self.failed(failed, out).await,
+                    };
+                }
+            }
+        }
+    }
+
+    /// Runs a turn and writes what it says.
+    async fn play(
+        &mut self,
+        turn: Turn<Hotel>,
+        out: &mut (impl Write + ?Sized),
+        stop: impl Future<Output = ()> + Send + 'static,
+    ) -> io::Result<Result<Next, TurnError>> {
         let modes =
             if self.trace { vec![Mode::Tokens, Mode::Custom, Mode::Nodes] } else { vec![Mode::Tokens, Mode::Custom] };
         let turn = turn.cancel_on(stop);
@@ -148,18 +228,119 @@ impl Chat {
         let mut events = turn.stream_with(StreamOptions::default().modes(modes));
         let said = self.follow(&mut events, out).await?;
         self.tell_questions(self.desk.questions() - questions, out)?;
-        match events.end().await {
-            Ok(end) => {
-                for reply in end.replies.iter().map(|reply| text(&reply.value)) {
-                    if said.last() != Some(&reply) {
-                        writeln!(out, "{}", clean(&reply))?;
-                    }
-                }
-                self.ask(end.interrupts(), out)?;
-                self.ended(end.status, end.state.booking.is_some(), out).await
+        let end = match events.end().await {
+            Ok(end) => end,
+            Err(failed) => return Ok(Err(failed)),
+        };
+        for reply in end.replies.iter().map(|reply| text(&reply.value)) {
+            if said.last() != Some(&reply) {
+                writeln!(out, "{}", clean(&reply))?;
             }
+        }
+        self.ask(end.interrupts(), out)?;
+        self.ended(end.status, end.state.booking.is_some(), out).await.map(Ok)
+    }
+
+    /// Goes on with this conversation: writes where it stands, and what is unfinished. `at_once` finishes that without
+    /// asking. `false` if there is nothing of it.
+    pub(super) async fn go_on(
+        &mut self,
+        thread: Name,
+        at_once: bool,
+        out: &mut (impl Write + ?Sized),
+        stop: impl Future<Output = ()> + Send + 'static,
+    ) -> Result<Next, Failure> {
+        self.thread = self.runner.thread(thread);
+        self.unnamed = None;
+        self.visited.push(self.thread.id().clone());
+        self.stand(out).await?;
+        if self.unfinished && at_once {
+            return Ok(self.finish(out, stop).await?);
+        }
+        self.offer(out)?;
+        Ok(Next::GoOn)
+    }
+
+    /// Writes where the conversation stands after another program went on with it or the store failed.
+    pub(super) async fn look(&mut self, out: &mut (impl Write + ?Sized)) -> Result<(), Failure> {
+        self.stand(out).await?;
+        Ok(self.offer(out)?)
+    }
+
+    /// Writes what was said last, and what the guest is asked.
+    async fn stand(&mut self, out: &mut (impl Write + ?Sized)) -> Result<(), Failure> {
+        let found = self.thread.state().await?;
+        self.completed = found.completed;
+        self.asked = false;
+        self.unfinished = !found.next.is_empty() && found.interrupts.is_empty();
+        if found.checkpoint.is_none() {
+            return Ok(());
+        }
+        writeln!(out, "Going on with `{}`.", self.thread.id())?;
+        if let Some(said) = found.state.last_said() {
+            writeln!(out, "{}", self.style.bold(format!("> {}", clean_line(&said))))?;
+        }
+        for reply in &found.replies {
+            writeln!(out, "{}", clean(&text(&reply.value)))?;
+        }
+        if found.completed {
+            writeln!(out, "{}", complete(found.state.booking.is_some()))?;
+        }
+        Ok(self.ask(&found.interrupts, out)?)
+    }
+
+    /// Asks what to do with a turn that was not finished.
+    fn offer(&self, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+        if self.unfinished {
+            writeln!(
+                out,
+                "This was not answered to the end, unless another program still works on it. {GO_ON_OR_DROP}"
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Finishes a turn that was not finished.
+    async fn finish(
+        &mut self,
+        out: &mut (impl Write + ?Sized),
+        stop: impl Future<Output = ()> + Send + 'static,
+    ) -> io::Result<Next> {
+        self.unfinished = false;
+        match self.play(self.thread.proceed(), out, stop).await? {
+            Ok(next) => Ok(next),
             Err(failed) => self.failed(failed, out).await,
         }
+    }
+
+    /// Whether a yes still counts: the question may have been asked days ago.
+    async fn is_in_time(&self, today: Date, out: &mut (impl Write + ?Sized)) -> io::Result<bool> {
+        let stay = match self.thread.state().await {
+            Ok(found) => found.state.criteria.stay,
+            // The turn that follows meets the same error and tells it.
+            Err(_) => return Ok(true),
+        };
+        match stay.map(|stay| stay.check_today(today)) {
+            Some(Err(too_late)) => {
+                writeln!(out, "This is too late: {too_late}.")?;
+                Ok(false)
+            }
+            _ => Ok(true),
+        }
+    }
+
+    /// Gives a conversation that has no name the next one.
+    async fn take_name(&mut self) -> Result<(), Failure> {
+        if let Some(family) = &self.unnamed {
+            self.thread = self.runner.thread(self.kept.next_of(family).await?);
+        }
+        Ok(())
+    }
+
+    /// The name under which somebody can go on later with this conversation, if it is not over.
+    pub(super) fn to_go_on(&self) -> Option<&Name> {
+        let begun = self.unnamed.is_none() && !self.completed && self.kept.is_file();
+        begun.then(|| self.thread.id())
     }
 
     /// Answers a line that is too long to be listened to.
@@ -198,11 +379,12 @@ impl Chat {
     ///
     /// # Errors
     ///
-    /// If the store fails, which one in memory does not.
+    /// If the store fails.
     pub async fn conversations(&self) -> Result<Vec<ThreadState<Hotel>>, RunError> {
         let mut all = Vec::new();
-        for number in 1..=self.number {
-            all.push(self.runner.thread(format!("guest-{number}")).state().await?);
+        let mut seen = HashSet::new();
+        for thread in self.visited.iter().filter(|thread| seen.insert(*thread)) {
+            all.push(self.runner.thread(thread.clone()).state().await?);
         }
         Ok(all)
     }
@@ -277,17 +459,25 @@ impl Chat {
     async fn failed(&mut self, failed: TurnError, out: &mut (impl Write + ?Sized)) -> io::Result<Next> {
         if matches!(*failed, RunError::Completed { .. }) {
             self.completed = true;
-            writeln!(
-                out,
-                "Your booking is made and this conversation is complete. Say \"new\" for another one, or \"quit\" to leave."
-            )?;
+            let booked = self.thread.state().await.is_ok_and(|found| found.state.booking.is_some());
+            writeln!(out, "{}", complete(booked))?;
             return Ok(Next::GoOn);
         }
+        if is_elsewhere(&failed) {
+            let text = format!("error: another program goes on with `{}` too, and was faster", self.thread.id());
+            writeln!(out, "{}", self.style.alarm(text))?;
+            return Ok(Next::Look);
+        }
+        let is_of_store = matches!(*failed, RunError::Store { .. });
         writeln!(
             out,
             "{}",
             self.style.alarm(format!("error: {}", clean_line(&format!("{:#}", anyhow::Error::new(failed)))))
         )?;
+        if is_of_store {
+            // What is kept is whole; nobody knows here how far it went.
+            return Ok(Next::Look);
+        }
         self.abandon(out).await
     }
 
@@ -300,13 +490,43 @@ impl Chat {
         Ok(Next::GoOn)
     }
 
-    fn begin_again(&mut self, out: &mut (impl Write + ?Sized)) -> io::Result<Next> {
-        self.number += 1;
-        self.thread = self.runner.thread(format!("guest-{}", self.number));
-        (self.completed, self.asked) = (false, false);
+    async fn begin_again(&mut self, out: &mut (impl Write + ?Sized)) -> io::Result<Next> {
+        self.unnamed = Some(numbered(self.thread.id()).0.to_owned());
+        if let Err(failure) = self.take_name().await {
+            writeln!(out, "{}", self.style.alarm(format!("error: {:#}", anyhow::Error::new(failure))))?;
+            return Ok(Next::GoOn);
+        }
+        (self.completed, self.asked, self.unfinished) = (false, false, false);
         writeln!(out, "A new conversation. Where would you like to go?")?;
         Ok(Next::GoOn)
     }
+}
+
+/// The same signal for one turn after the other.
+async fn again<F: Future<Output = ()> + Unpin>(signal: Arc<Mutex<Option<F>>>) {
+    let mut signal = signal.lock().await;
+    if let Some(waiting) = &mut *signal {
+        waiting.await;
+        *signal = None;
+    }
+}
+
+/// Whether another program went on with the thread in the meantime.
+fn is_elsewhere(error: &RunError) -> bool {
+    matches!(
+        error,
+        RunError::Store { cause: StoreError::Conflict { .. }, .. }
+            | RunError::Unfinished { .. }
+            | RunError::Waiting { .. }
+            | RunError::NothingToAnswer { .. }
+            | RunError::NothingToProceed { .. }
+    )
+}
+
+/// What is said in a conversation that is over.
+fn complete(booked: bool) -> String {
+    let booking = if booked { "Your booking is made and this" } else { "This" };
+    format!("{booking} conversation is complete. Say \"new\" for another one, or \"quit\" to leave.")
 }
 
 /// A reply as text.

@@ -2,15 +2,21 @@
 //! looks. The only part of the demo that writes text for people.
 
 mod chat;
+mod failure;
+mod history;
 mod input;
 mod interrupt;
 mod options;
 mod program;
+mod session;
 mod style;
+mod threads;
 mod trace;
 
 pub use chat::{Chat, Next, Setup};
+pub use failure::Failure;
 pub use input::{LONGEST_LINE, Line, Lines};
 pub use options::Options;
-pub use program::{Failure, run};
+pub use program::run;
 pub use style::Style;
+pub use threads::DEFAULT_STORE;

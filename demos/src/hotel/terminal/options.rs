@@ -42,6 +42,34 @@ pub struct Options {
     /// Keep the hotel catalogue in this file, made on first use [default: in memory]
     #[arg(long, value_name = "FILE")]
     pub db: Option<PathBuf>,
+    /// Keep conversations in this file, made on first use; `memory` keeps nothing [default: hotel.sqlite]
+    #[arg(long, value_name = "FILE")]
+    pub store: Option<PathBuf>,
+    /// Which conversation [default: a person goes on with the newest guest-N unless it is complete; piped input and
+    /// scripts begin a new one; --history, --fork and --resume take the newest]
+    #[arg(long, value_name = "NAME", value_parser = thread_name)]
+    pub thread: Option<String>,
+    /// List the checkpoints of the conversation and leave
+    #[arg(long, conflicts_with_all = ["fork", "resume", "script"])]
+    pub history: bool,
+    /// Go on in a new conversation that begins as this one was at entry N of its history
+    #[arg(long, value_name = "N")]
+    pub fork: Option<usize>,
+    /// The name of the new conversation [default: the next number]
+    #[arg(long = "as", value_name = "NAME", requires = "fork", value_parser = thread_name)]
+    pub fork_as: Option<String>,
+    /// Go on with what is unfinished, without asking
+    #[arg(long)]
+    pub resume: bool,
+}
+
+/// Names are shown, typed and used as tenants, so they are plain.
+fn thread_name(name: &str) -> Result<String, String> {
+    let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
+    if plain && (1..=128).contains(&name.len()) {
+        return Ok(name.to_owned());
+    }
+    Err("use 1 to 128 letters, digits, `_` and `-`".to_owned())
 }
 
 #[cfg(test)]

@@ -1,13 +1,14 @@
 //! The program: what the command line asks for, then the conversation.
 
-use super::interrupt::Interrupts;
-use super::{Chat, Line, Lines, Next, Options, Setup, Style};
-use crate::hotel::catalogue::{Catalogue, CatalogueError};
-use crate::hotel::clean::clean_line;
-use crate::hotel::graph::{GraphError, graph};
-use graph_engine::{DiagramFormat, ExportError};
-use jiff::civil::Date;
-use std::io::{self, Write};
+use super::history;
+use super::session::{Begin, Session};
+use super::threads::{Kept, numbered};
+use super::{Chat, Failure, Lines, Options, Setup, Style};
+use crate::hotel::catalogue::Catalogue;
+use crate::hotel::graph::graph;
+use crate::hotel::state::Hotel;
+use graph_engine::{DiagramFormat, ExportError, Name, Runner};
+use std::io::Write;
 use std::path::PathBuf;
 use tokio::io::AsyncBufRead;
 
@@ -17,38 +18,13 @@ Hotel concierge. I am a rule-based program and offline: no language model, no ne
 Tell me what you need, such as: a double room in Lisbon 3-6 July for 2 under 200 with wifi
 ";
 
-/// Why the program ends early.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum Failure {
-    /// The catalogue cannot be opened.
-    #[error(transparent)]
-    Catalogue(#[from] CatalogueError),
-    /// The graph is not consistent.
-    #[error(transparent)]
-    Graph(#[from] GraphError),
-    /// The graph cannot be drawn, or a drawing of it is stale.
-    #[error(transparent)]
-    Drawing(#[from] ExportError),
-    /// The script cannot be read.
-    #[error("`{path}` cannot be read, check the file that `--script` names", path = path.display())]
-    Script {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// The input or the output broke.
-    #[error("the terminal cannot be read or written")]
-    Terminal(#[from] io::Error),
-}
-
 /// Runs the program on this input and output, and hands back the chat, if there
 /// was one.
 ///
 /// # Errors
 ///
-/// [`Failure`] if the catalogue, the script or the terminal cannot be used.
+/// [`Failure`] if the catalogue, the store, the script or the terminal cannot be used, or if what was asked for is not
+/// kept.
 pub async fn run(
     options: &Options,
     input: impl AsyncBufRead + Unpin,
@@ -63,14 +39,22 @@ pub async fn run(
         Some(path) => Catalogue::open(path)?,
         None => Catalogue::in_memory()?,
     };
-    let chat = Chat::new(Setup { catalogue, faults: options.faults, trace: options.trace, style })?;
+    let kept = Kept::open(options.store.as_deref())?;
+    let runner = graph()?.runner().store_arc(kept.store.clone());
+    if options.history {
+        let name = named(options, &kept).await?;
+        history::list(&runner.thread(name), &kept, output).await?;
+        return Ok(None);
+    }
+    let is_interactive = is_interactive && options.script.is_none();
+    let begin = begin(options, is_interactive, &kept, &runner).await?;
+    let chat = Chat::new(Setup { catalogue, faults: options.faults, trace: options.trace, style })?.kept_in(kept);
     output.write_all(WELCOME.as_bytes())?;
-    let mut session = Session { chat, today: options.today, is_interactive, style };
+    let mut session = Session { chat, begin, today: options.today, is_interactive, style };
     match &options.script {
         Some(path) => {
             let unread = |source| Failure::Script { path: path.clone(), source };
             let script = std::fs::read(path).map_err(unread)?;
-            session.is_interactive = false;
             session.talk(Lines::new(script.as_slice()), output).await?;
         }
         None => session.talk(Lines::new(input), output).await?,
@@ -79,6 +63,49 @@ pub async fn run(
         session.chat.ledger(output).await?;
     }
     Ok(Some(session.chat))
+}
+
+/// The conversation that is named, or else the newest one.
+async fn named(options: &Options, kept: &Kept) -> Result<Name, Failure> {
+    if let Some(thread) = &options.thread {
+        return Ok(thread.as_str().into());
+    }
+    match kept.last_guest().await? {
+        Some(thread) => Ok(thread),
+        None => Err(kept.unknown(None).await),
+    }
+}
+
+/// Where the chat begins.
+async fn begin(options: &Options, is_interactive: bool, kept: &Kept, runner: &Runner<Hotel>) -> Result<Begin, Failure> {
+    // Nobody can be asked what to do with a turn that was not finished.
+    let at_once = options.resume || !is_interactive;
+    if let Some(number) = options.fork {
+        let from = runner.thread(named(options, kept).await?);
+        let at = history::entry(&from, kept, number).await?;
+        let name = match &options.fork_as {
+            Some(name) => name.as_str().into(),
+            None => kept.next_of(numbered(from.id()).0).await?,
+        };
+        from.at(at.id).fork(name.clone()).await?;
+        let told = format!("Entry {number} of `{}` is now the new conversation `{name}`.", from.id());
+        return Ok(Begin::GoOn { thread: name, at_once, told: Some(told) });
+    }
+    let thread = if options.resume || options.thread.is_some() {
+        let name = named(options, kept).await?;
+        if options.resume && runner.thread(name.clone()).state().await?.checkpoint.is_none() {
+            return Err(kept.unknown(Some(&name)).await);
+        }
+        Some(name)
+    } else if is_interactive {
+        match kept.last_guest().await? {
+            Some(name) if !runner.thread(name.clone()).state().await?.completed => Some(name),
+            _ => None,
+        }
+    } else {
+        None
+    };
+    Ok(thread.map_or(Begin::Anew, |thread| Begin::GoOn { thread, at_once, told: None }))
 }
 
 /// Whether drawings are all that is asked for.
@@ -104,61 +131,4 @@ fn draw(options: &Options, mut output: &mut (impl Write + ?Sized)) -> Result<boo
     }
     graph.topology().check("hotel", options.check.iter().map(PathBuf::as_path))?;
     Ok(true)
-}
-
-struct Session {
-    chat: Chat,
-    today: Option<Date>,
-    is_interactive: bool,
-    style: Style,
-}
-
-impl Session {
-    async fn talk(
-        &mut self,
-        mut lines: Lines<impl AsyncBufRead + Unpin>,
-        out: &mut (impl Write + ?Sized),
-    ) -> io::Result<()> {
-        // Ctrl-C ends a turn; at the prompt the second one in a row leaves.
-        let mut interrupts = Interrupts::listen()?;
-        let mut interrupted = false;
-        loop {
-            if self.is_interactive {
-                write!(out, "{}", self.style.bold("> "))?;
-            }
-            out.flush()?;
-            let line = tokio::select! {
-                line = lines.next() => line?,
-                () = interrupts.next() => {
-                    writeln!(out)?;
-                    if interrupted {
-                        return Ok(());
-                    }
-                    interrupted = true;
-                    writeln!(out, "Press Ctrl-C again to leave.")?;
-                    continue;
-                }
-            };
-            let Some(line) = line else {
-                if self.is_interactive {
-                    writeln!(out)?;
-                }
-                return Ok(());
-            };
-            let next = match line {
-                Line::TooLong => self.chat.too_long(out)?,
-                Line::Text(text) => {
-                    if !self.is_interactive {
-                        writeln!(out, "{}", self.style.bold(format!("> {}", clean_line(&text)).trim_end()))?;
-                    }
-                    let today = self.today.unwrap_or_else(|| jiff::ZonedDateTime::now().date());
-                    self.chat.turn(&text, today, out, interrupts.later()).await?
-                }
-            };
-            interrupted = interrupts.heard();
-            if next == Next::Leave {
-                return Ok(());
-            }
-        }
-    }
 }

@@ -1,0 +1,80 @@
+//! Why the program ends early.
+
+use crate::hotel::catalogue::CatalogueError;
+use crate::hotel::graph::GraphError;
+use graph_engine::{ExportError, Name, RunError, StoreError};
+use std::io;
+use std::path::PathBuf;
+
+/// Why the program ends early.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Failure {
+    /// The catalogue cannot be opened.
+    #[error(transparent)]
+    Catalogue(#[from] CatalogueError),
+    /// The graph is not consistent.
+    #[error(transparent)]
+    Graph(#[from] GraphError),
+    /// The graph cannot be drawn, or a drawing of it is stale.
+    #[error(transparent)]
+    Drawing(#[from] ExportError),
+    /// The script cannot be read.
+    #[error("`{path}` cannot be read, check the file that `--script` names", path = path.display())]
+    Script {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The input or the output broke.
+    #[error("the terminal cannot be read or written")]
+    Terminal(#[from] io::Error),
+    /// The conversations cannot be kept.
+    #[error(
+        "conversations can't be kept in `{store}`; name another file with `--store FILE`, or keep nothing with `--store memory`"
+    )]
+    Store {
+        /// The file.
+        store: String,
+        /// What the store said.
+        source: StoreError,
+    },
+    /// A conversation cannot be read or copied.
+    #[error(transparent)]
+    Thread(Box<RunError>),
+    /// There is nothing of the conversation that was asked for.
+    #[error(
+        "{missing} in `{store}`; it has {known}; name one with `--thread`, or leave `--resume`, `--history` and `--fork` out to begin one"
+    )]
+    UnknownThread {
+        /// What is missing.
+        missing: String,
+        /// The file.
+        store: String,
+        /// What there is.
+        known: String,
+    },
+    /// The history has no such entry.
+    #[error("`{thread}` has no entry {number} in its history, they are 1 to {count}; `--history` lists them")]
+    UnknownEntry {
+        /// The conversation.
+        thread: Name,
+        /// What was asked for.
+        number: usize,
+        /// How many there are.
+        count: usize,
+    },
+    /// A script cannot go on: the store failed, or another program has its conversation.
+    #[error("`{thread}` can't go on here; what was kept of it is whole, go on later with `--thread {thread} --resume`")]
+    Lost {
+        /// The conversation.
+        thread: Name,
+    },
+}
+
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Self {
+        Self::Thread(Box::new(error))
+    }
+}
