@@ -1,6 +1,7 @@
 //! One conversation: a line in, an answer out.
 
 use super::Failure;
+use super::standing::{GO_ON_OR_DROP, complete, is_elsewhere};
 use super::style::Style;
 use super::threads::{GUEST, Kept, numbered};
 use super::trace;
@@ -13,8 +14,8 @@ use crate::hotel::tools::Desk;
 use crate::hotel::understand::{Intent, understand};
 use futures_util::StreamExt as _;
 use graph_engine::{
-    EventKind, EventStream, Interrupt, Mode, Name, RunError, Runner, Status, StoreError, StreamOptions, Thread,
-    ThreadState, Turn, TurnError,
+    EventKind, EventStream, Interrupt, Mode, Name, RunError, Runner, Status, StreamOptions, Thread, ThreadState, Turn,
+    TurnError,
 };
 use graph_nodes::model::ChatModel;
 use graph_nodes::stage::StageEvent;
@@ -31,9 +32,6 @@ const LONGEST_SENTENCE: usize = 2000;
 
 /// What may be said to a question.
 const YES_OR_NO: &str = "Please say yes or no.";
-
-/// What may be said to a turn that was not finished.
-const GO_ON_OR_DROP: &str = "Please say \"go on\" or \"drop\".";
 
 /// How a chat is set up.
 #[derive(Debug)]
@@ -62,22 +60,22 @@ pub enum Next {
 /// A chat. Unless it is told to keep them elsewhere, its conversations are in memory, for as long as it lives.
 #[derive(Debug)]
 pub struct Chat {
-    runner: Runner<Hotel>,
+    pub(super) runner: Runner<Hotel>,
     desk: Arc<Desk>,
     kept: Kept,
-    thread: Thread<Hotel>,
+    pub(super) thread: Thread<Hotel>,
     /// The thread has no name of its own yet, but the next one of this family: it gets it when something is said.
-    unnamed: Option<String>,
+    pub(super) unnamed: Option<String>,
     /// The conversations of this chat, in order.
-    visited: Vec<Name>,
-    completed: bool,
+    pub(super) visited: Vec<Name>,
+    pub(super) completed: bool,
     /// The program has asked for a yes or no.
-    asked: bool,
+    pub(super) asked: bool,
     /// The last turn was not finished, and the guest was asked what to do.
-    unfinished: bool,
+    pub(super) unfinished: bool,
     faults: bool,
     trace: bool,
-    style: Style,
+    pub(super) style: Style,
 }
 
 impl Chat {
@@ -215,7 +213,7 @@ impl Chat {
     }
 
     /// Runs a turn and writes what it says.
-    async fn play(
+    pub(super) async fn play(
         &mut self,
         turn: Turn<Hotel>,
         out: &mut (impl Write + ?Sized),
@@ -239,94 +237,6 @@ impl Chat {
         }
         self.ask(end.interrupts(), out)?;
         self.ended(end.status, end.state.booking.is_some(), out).await.map(Ok)
-    }
-
-    /// Goes on with this conversation: writes where it stands, and what is unfinished. `at_once` finishes that without
-    /// asking. `false` if there is nothing of it.
-    pub(super) async fn go_on(
-        &mut self,
-        thread: Name,
-        at_once: bool,
-        out: &mut (impl Write + ?Sized),
-        stop: impl Future<Output = ()> + Send + 'static,
-    ) -> Result<Next, Failure> {
-        self.thread = self.runner.thread(thread);
-        self.unnamed = None;
-        self.visited.push(self.thread.id().clone());
-        self.stand(out).await?;
-        if self.unfinished && at_once {
-            return Ok(self.finish(out, stop).await?);
-        }
-        self.offer(out)?;
-        Ok(Next::GoOn)
-    }
-
-    /// Writes where the conversation stands after another program went on with it or the store failed.
-    pub(super) async fn look(&mut self, out: &mut (impl Write + ?Sized)) -> Result<(), Failure> {
-        self.stand(out).await?;
-        Ok(self.offer(out)?)
-    }
-
-    /// Writes what was said last, and what the guest is asked.
-    async fn stand(&mut self, out: &mut (impl Write + ?Sized)) -> Result<(), Failure> {
-        let found = self.thread.state().await?;
-        self.completed = found.completed;
-        self.asked = false;
-        self.unfinished = !found.next.is_empty() && found.interrupts.is_empty();
-        if found.checkpoint.is_none() {
-            return Ok(());
-        }
-        writeln!(out, "Going on with `{}`.", self.thread.id())?;
-        if let Some(said) = found.state.last_said() {
-            writeln!(out, "{}", self.style.bold(format!("> {}", clean_line(&said))))?;
-        }
-        for reply in &found.replies {
-            writeln!(out, "{}", clean(&text(&reply.value)))?;
-        }
-        if found.completed {
-            writeln!(out, "{}", complete(found.state.booking.is_some()))?;
-        }
-        Ok(self.ask(&found.interrupts, out)?)
-    }
-
-    /// Asks what to do with a turn that was not finished.
-    fn offer(&self, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
-        if self.unfinished {
-            writeln!(
-                out,
-                "This was not answered to the end, unless another program still works on it. {GO_ON_OR_DROP}"
-            )?;
-        }
-        Ok(())
-    }
-
-    /// Finishes a turn that was not finished.
-    async fn finish(
-        &mut self,
-        out: &mut (impl Write + ?Sized),
-        stop: impl Future<Output = ()> + Send + 'static,
-    ) -> io::Result<Next> {
-        self.unfinished = false;
-        match self.play(self.thread.proceed(), out, stop).await? {
-            Ok(next) => Ok(next),
-            Err(failed) => self.failed(failed, out).await,
-        }
-    }
-
-    /// Whether a yes still counts: the question may have been asked days ago.
-    async fn is_in_time(&self, today: Date, out: &mut (impl Write + ?Sized)) -> io::Result<bool> {
-        let stay = match self.thread.state().await {
-            Ok(found) => found.state.criteria.stay,
-            // The turn that follows meets the same error and tells it.
-            Err(_) => return Ok(true),
-        };
-        match stay.map(|stay| stay.check_today(today)) {
-            Some(Err(too_late)) => {
-                writeln!(out, "This is too late: {too_late}.")?;
-                Ok(false)
-            }
-            _ => Ok(true),
-        }
     }
 
     /// Gives a conversation that has no name the next one.
@@ -429,7 +339,7 @@ impl Chat {
     }
 
     /// Writes what the guest is asked, if the turn waits for a yes or no.
-    fn ask(&mut self, questions: &[Interrupt], out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    pub(super) fn ask(&mut self, questions: &[Interrupt], out: &mut (impl Write + ?Sized)) -> io::Result<()> {
         for interrupt in questions {
             self.asked = true;
             let text = match serde_json::from_value::<ConfirmQuestion>(interrupt.question.clone()) {
@@ -456,7 +366,7 @@ impl Chat {
         }
     }
 
-    async fn failed(&mut self, failed: TurnError, out: &mut (impl Write + ?Sized)) -> io::Result<Next> {
+    pub(super) async fn failed(&mut self, failed: TurnError, out: &mut (impl Write + ?Sized)) -> io::Result<Next> {
         if matches!(*failed, RunError::Completed { .. }) {
             self.completed = true;
             let booked = self.thread.state().await.is_ok_and(|found| found.state.booking.is_some());
@@ -511,25 +421,7 @@ async fn again<F: Future<Output = ()> + Unpin>(signal: Arc<Mutex<Option<F>>>) {
     }
 }
 
-/// Whether another program went on with the thread in the meantime.
-fn is_elsewhere(error: &RunError) -> bool {
-    matches!(
-        error,
-        RunError::Store { cause: StoreError::Conflict { .. }, .. }
-            | RunError::Unfinished { .. }
-            | RunError::Waiting { .. }
-            | RunError::NothingToAnswer { .. }
-            | RunError::NothingToProceed { .. }
-    )
-}
-
-/// What is said in a conversation that is over.
-fn complete(booked: bool) -> String {
-    let booking = if booked { "Your booking is made and this" } else { "This" };
-    format!("{booking} conversation is complete. Say \"new\" for another one, or \"quit\" to leave.")
-}
-
 /// A reply as text.
-fn text(value: &Value) -> String {
+pub(super) fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

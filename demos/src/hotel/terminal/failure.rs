@@ -1,6 +1,7 @@
 //! Why the program ends early.
 
 use crate::hotel::catalogue::CatalogueError;
+use crate::hotel::clean::clean_line;
 use crate::hotel::graph::GraphError;
 use graph_engine::{ExportError, Name, RunError, StoreError};
 use std::io;
@@ -44,16 +45,14 @@ pub enum Failure {
     #[error(transparent)]
     Thread(Box<RunError>),
     /// There is nothing of the conversation that was asked for.
-    #[error(
-        "{missing} in `{store}`; it has {known}; name one with `--thread`, or leave `--resume`, `--history` and `--fork` out to begin one"
-    )]
+    #[error("there is no conversation{} in `{store}`; {}", .thread.as_ref().map_or_else(String::new, |name| format!(" `{name}`")), instead(.known))]
     UnknownThread {
-        /// What is missing.
-        missing: String,
+        /// What was asked for, if it was named.
+        thread: Option<Name>,
         /// The file.
         store: String,
-        /// What there is.
-        known: String,
+        /// What there is, or the first of it.
+        known: Vec<Name>,
     },
     /// The history has no such entry.
     #[error("`{thread}` has no entry {number} in its history, they are 1 to {count}; `--history` lists them")]
@@ -77,4 +76,13 @@ impl From<RunError> for Failure {
     fn from(error: RunError) -> Self {
         Self::Thread(Box::new(error))
     }
+}
+
+/// What can be named instead.
+fn instead(threads: &[Name]) -> String {
+    if threads.is_empty() {
+        return "begin one without `--resume`, `--history` and `--fork`".to_owned();
+    }
+    let names: Vec<String> = threads.iter().map(|name| format!("`{}`", clean_line(name))).collect();
+    format!("name one that is there with `--thread`: {}", names.join(", "))
 }

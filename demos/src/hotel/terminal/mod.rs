@@ -9,6 +9,7 @@ mod interrupt;
 mod options;
 mod program;
 mod session;
+mod standing;
 mod style;
 mod threads;
 mod trace;

@@ -70,16 +70,14 @@ impl Kept {
 
     /// What to say when a thread is not there.
     pub(super) async fn unknown(&self, thread: Option<&Name>) -> Failure {
-        let known = match self.store.threads(&ThreadFilter::default().limit(20)).await {
-            Ok(found) => found.iter().map(|info| format!("`{}`", clean_line(&info.thread))).collect::<Vec<_>>(),
-            Err(source) => return self.failure(source),
-        };
-        let known = if known.is_empty() { "no conversation".to_owned() } else { known.join(", ") };
-        let missing = thread.map_or_else(
-            || "there is no conversation yet".to_owned(),
-            |name| format!("there is no conversation `{name}`"),
-        );
-        Failure::UnknownThread { missing, store: self.to_string(), known }
+        match self.store.threads(&ThreadFilter::default().limit(20)).await {
+            Ok(found) => Failure::UnknownThread {
+                thread: thread.cloned(),
+                store: self.to_string(),
+                known: found.into_iter().map(|info| info.thread).collect(),
+            },
+            Err(source) => self.failure(source),
+        }
     }
 
     pub(super) fn failure(&self, source: StoreError) -> Failure {
