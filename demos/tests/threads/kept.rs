@@ -77,7 +77,8 @@ fn a_history_is_listed_the_oldest_first() {
           22    19 step     <time> <id> booking_gate
           23    20 step     <time> <id> booking_tools
           24    20 pending  <time> <id> booking_tools, after a yes or no
-    "#]].assert_eq(&place.said("--thread anna --history", &[]));
+    "#]]
+    .assert_eq(&place.said("--thread anna --history", &[]));
 }
 
 #[test]

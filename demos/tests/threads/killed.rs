@@ -99,9 +99,10 @@ fn killed_at_the_open_question_it_is_asked_again() {
 fn a_sentence_that_was_not_kept_can_be_said_again() {
     let place = Place::new("unheard");
     let whole = unbroken(&place);
+    place.talk("--thread unheard", &TALK[..1]);
     let mut talk = place.start("--thread unheard");
-    talk.say(&TALK[..1]);
     talk.read_to("Say \"more\"");
+    // Nothing can be kept from here on.
     let lock = place.lock();
     talk.say(&TALK[1..2]);
     talk.read_to("> compare");

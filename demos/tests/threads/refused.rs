@@ -3,7 +3,6 @@
 use crate::place::Place;
 use expect_test::expect;
 use rusqlite::Connection;
-use std::sync::mpsc::channel;
 use std::time::Duration;
 
 #[test]
@@ -35,10 +34,12 @@ fn what_is_not_kept_is_named_with_what_is() {
     let place = Place::new("unknown");
     expect![[r#"
         hotel: there is no conversation in `hotel.sqlite`; begin one without `--resume`, `--history` and `--fork`
-    "#]].assert_eq(&place.said("--resume", &[]));
+    "#]]
+    .assert_eq(&place.said("--resume", &[]));
     expect![[r#"
         hotel: there is no conversation in `hotel.sqlite`; begin one without `--resume`, `--history` and `--fork`
-    "#]].assert_eq(&place.said("--history", &[]));
+    "#]]
+    .assert_eq(&place.said("--history", &[]));
     place.talk("--thread anna", &["hello"]);
     place.talk("", &["hello"]);
     expect![[r#"
@@ -46,13 +47,16 @@ fn what_is_not_kept_is_named_with_what_is() {
     "#]].assert_eq(&place.said("--thread berta --resume", &[]));
     expect![[r#"
         hotel: `guest-1` has no entry 40 in its history, they are 1 to 4; `--history` lists them
-    "#]].assert_eq(&place.said("--fork 40", &[]));
+    "#]]
+    .assert_eq(&place.said("--fork 40", &[]));
     expect![[r#"
         hotel: `anna` has no entry 0 in its history, they are 1 to 4; `--history` lists them
-    "#]].assert_eq(&place.said("--thread anna --fork 0", &[]));
+    "#]]
+    .assert_eq(&place.said("--thread anna --fork 0", &[]));
     expect![[r#"
         hotel: thread `guest-1` exists already; choose another id, or `delete` it first
-    "#]].assert_eq(&place.said("--thread anna --fork 1 --as guest-1", &[]));
+    "#]]
+    .assert_eq(&place.said("--thread anna --fork 1 --as guest-1", &[]));
     assert_eq!(place.talk("--thread a.b", &[]).status.code(), Some(2));
     assert_eq!(place.talk("--history --resume", &[]).status.code(), Some(2));
     assert_eq!(place.talk("--as anna", &[]).status.code(), Some(2));
@@ -90,7 +94,8 @@ fn a_question_that_somebody_else_answered_is_not_answered_twice() {
         > yes
         error: another program goes on with `anna` too, and was faster
         hotel: `anna` can't go on here; what was kept of it is whole, go on later with `--thread anna --resume`
-    "#]].assert_eq(&String::from_utf8([output.stdout, output.stderr].concat()).unwrap());
+    "#]]
+    .assert_eq(&String::from_utf8([output.stdout, output.stderr].concat()).unwrap());
     assert!(place.state("anna").state.booking.is_none());
 }
 
@@ -108,8 +113,7 @@ fn of_two_programs_on_one_thread_one_wins_and_the_other_says_so() {
             talk.read_to("> compare");
         });
         // They have no way to say that they wait for the lock, so the moment is tried until it is met.
-        let (_sender, never) = channel::<()>();
-        let _ = never.recv_timeout(Duration::from_millis(300));
+        std::thread::sleep(Duration::from_millis(300));
         drop(lock);
         let codes = talks.map(|talk| {
             let output = talk.end();

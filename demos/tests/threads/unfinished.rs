@@ -92,7 +92,8 @@ fn with_resume_nobody_is_asked() {
         Which one shall I book, or would you like to see the list again?
         >
         This conversation is kept as `guest-1`: start again with `--thread guest-1` to go on.
-    "#]].assert_eq(&person(&place, TODAY, "--resume", ""));
+    "#]]
+    .assert_eq(&person(&place, TODAY, "--resume", ""));
     assert!(place.state("guest-1").next.is_empty());
 }
 
@@ -105,7 +106,8 @@ fn a_person_begins_anew_when_the_last_conversation_is_complete() {
         > Noted: Oslo. On which days do you arrive and leave, and how many people are coming?
         >
         This conversation is kept as `guest-2`: start again with `--thread guest-2` to go on.
-    "#]].assert_eq(&person(&place, TODAY, "", "Oslo\n"));
+    "#]]
+    .assert_eq(&person(&place, TODAY, "", "Oslo\n"));
     expect![[r#"
         Going on with `guest-2`.
         > Oslo
@@ -118,7 +120,8 @@ fn a_person_begins_anew_when_the_last_conversation_is_complete() {
          5. The Grey Seal, Aker Brygge, 3 stars, 950 m to the centre: double room, €422.61 for 3 nights
         Say "more" for the rest. Which ones shall I compare, or which one shall I book?
         > Goodbye, and have a good trip!
-    "#]].assert_eq(&person(&place, TODAY, "", "3-6 July for 2\nquit\n"));
+    "#]]
+    .assert_eq(&person(&place, TODAY, "", "3-6 July for 2\nquit\n"));
     assert_eq!(place.state("guest-2").state.criteria.city, Some(City::Oslo));
 }
 
@@ -136,7 +139,8 @@ fn a_yes_after_the_day_of_arrival_books_nothing() {
         All right, nothing is booked. Would you like to see the list again, or change something?
         >
         This conversation is kept as `guest-1`: start again with `--thread guest-1` to go on.
-    "#]].assert_eq(&person(&place, "2026-07-04", "", "yes\n"));
+    "#]]
+    .assert_eq(&person(&place, "2026-07-04", "", "yes\n"));
     let found = place.state("guest-1");
     assert!(found.state.booking.is_none() && found.next.is_empty());
 }
