@@ -197,11 +197,11 @@ fn fresh(path: &Path, expected: &str) {
 #[cfg(unix)]
 #[test]
 fn ctrl_c_twice_leaves() {
-    let mut child = hotel(&["--today", "2026-06-10"]).spawn().unwrap();
+    let mut child = hotel(&["--today", "2026-06-10", "--store", "memory"]).spawn().unwrap();
     let mut input = child.stdin.take().unwrap();
     let output = Watched::new(child.stdout.take().unwrap());
     input.write_all(b"hello\n").unwrap();
-    // The answer is there, so the program waits for the next line.
+    // The answer is there and waits for no disk, so the program waits for the next line.
     output.wait_for("people are coming?\n");
     interrupt(&child);
     output.wait_for("Press Ctrl-C again to leave.\n");
