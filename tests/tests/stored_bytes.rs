@@ -131,7 +131,7 @@ fn a_map_and_a_reduced_history_cost_at_most_twice_what_was_written_and_the_value
         ("chat", chat, write("[[]]".len() + message), message + 1),
     ];
     for (name, history, write, value) in cases {
-        let most = (2 * write + value + 70) as f64;
+        let most = (2 * write + value + 85) as f64;
         for steps in [500, 1_000, N, 3_000, 2 * N] {
             let bytes = per_step(history(steps).0, steps);
             assert!(bytes <= most, "{name}: {bytes} bytes a super-step at {steps}, at most {most} may be");

@@ -109,6 +109,18 @@ impl<S: State, F: Future<Output = Ended<S>>> Running<S, F> {
 }
 
 impl<S: State, F: Future<Output = Ended<S>>> Running<S, F> {
+    /// One more attempt that is over already.
+    async fn ready(&mut self) -> Option<Ended<S>> {
+        if let Some(ended) = self.arrived.pop_front() {
+            return Some(ended);
+        }
+        poll_fn(|cx| match self.joined.poll_next_unpin(cx) {
+            Poll::Ready(ended) => Poll::Ready(ended),
+            Poll::Pending => Poll::Ready(None),
+        })
+        .await
+    }
+
     /// Waits for something while the tasks in place go on, because it may be one of them that holds it up.
     async fn meanwhile<T>(&mut self, other: impl Future<Output = T>) -> T {
         let mut other = pin!(other);
@@ -281,7 +293,7 @@ impl<S: State> LocalDriver<S> {
                 };
                 results.extend(self.result(machine, id, &outcome)?);
                 batch.outcomes.push((id, outcome));
-                next = running.arrived.pop_front();
+                next = running.ready().await;
             }
             // The last ones are saved with the checkpoint.
             if running.count > 0
