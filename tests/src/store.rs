@@ -25,6 +25,8 @@ struct Knobs {
     slow_commit: Mutex<Option<(usize, Duration)>>,
     only_newest: AtomicBool,
     saves: Mutex<Vec<TaskId>>,
+    takes: Mutex<Duration>,
+    refused: Mutex<Option<String>>,
 }
 
 impl TestStore {
@@ -44,6 +46,16 @@ impl TestStore {
     pub fn fail_commit_after(&self, commits: usize) {
         let at = self.commits() + commits;
         *self.knobs.fail_commit.lock().unwrap_or_else(PoisonError::into_inner) = Some(at);
+    }
+
+    /// From now on commits take so long.
+    pub fn commits_take(&self, time: Duration) {
+        *self.knobs.takes.lock().unwrap_or_else(PoisonError::into_inner) = time;
+    }
+
+    /// Saving is refused as long as there is a result with this key among what is to be saved.
+    pub fn refuse_key(&self, key: &str) {
+        *self.knobs.refused.lock().unwrap_or_else(PoisonError::into_inner) = Some(key.to_owned());
     }
 
     /// The commit after so many more ones arrives that much later, once.
@@ -85,6 +97,10 @@ impl CheckpointStore for TestStore {
     async fn commit(&self, place: &Place, commit: &Commit) -> Result<(), StoreError> {
         let at = self.knobs.commits.fetch_add(1, Ordering::SeqCst);
         let fails = *self.knobs.fail_commit.lock().unwrap_or_else(PoisonError::into_inner) == Some(at);
+        let takes = *self.knobs.takes.lock().unwrap_or_else(PoisonError::into_inner);
+        if !takes.is_zero() {
+            tokio::time::sleep(takes).await;
+        }
         if fails {
             return Err(StoreError::unavailable("the disk is gone"));
         }
@@ -105,6 +121,10 @@ impl CheckpointStore for TestStore {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .extend(results.iter().map(|result| result.task));
+        let refused = self.knobs.refused.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if refused.is_some_and(|key| results.iter().any(|result| result.key.ends_with(&key))) {
+            return Err(StoreError::full("it is too large"));
+        }
         self.inner.save(place, head, results).await
     }
 

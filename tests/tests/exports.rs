@@ -260,7 +260,7 @@ async fn what_an_import_that_was_stopped_has_left_is_not_the_thread_and_the_next
     // A process was stopped after the first line.
     let mut left = Commit::default();
     left.id = CheckpointId::derive("u", "", None, "turn", 0);
-    store.commit(&Place::thread("u (incomplete)"), &left).await.unwrap();
+    store.commit(&Place::thread("__incomplete__ u"), &left).await.unwrap();
     let other = runner.import_as("u", &lines[..]).await.unwrap();
     assert_eq!(threads(&store).await, ["u"]);
     assert_eq!(other.history(&Filter::default()).await.unwrap().len(), lines.lines().count() - 2);

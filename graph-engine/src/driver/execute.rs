@@ -176,8 +176,14 @@ impl<S: State> Bench<S> {
             TaskOutcome::Failed(_) => guards.keep(id, place),
             TaskOutcome::Done(outcome) => {
                 drop(place);
-                if let Some(key) = key {
-                    guards.note(graph, key, Made { id, node, state: task.state(), outcome }, now());
+                let journals = &self.turn.journals;
+                match key {
+                    // Nobody else is to be served what was made of one person's answer.
+                    Some(key) if journals.any() && journals.answered(id) => {
+                        guards.warn(format!("the result of `{}` was not cached: it depends on an answer", key.node))
+                    }
+                    Some(key) => guards.note(graph, key, Made { id, node, state: task.state(), outcome }, now()),
+                    None => {}
                 }
             }
             TaskOutcome::Cached(_) | TaskOutcome::Cancelled { .. } | TaskOutcome::Paused => {}
@@ -194,12 +200,12 @@ impl<S: State> Bench<S> {
             task.pulse = Some(Arc::default());
         }
         let journals = &self.turn.journals;
-        if journals.any() {
-            journals.begin(task.id);
+        if journals.any() || task.attempt > 1 {
+            journals.begin(task.id, task.attempt);
         }
         let mut outcome = self.attempt(task).await;
         if journals.any() {
-            outcome = self.judged(task.id, outcome);
+            outcome = self.judged(task.id, task.attempt, outcome);
         }
         match (&self.live, self.hub()) {
             (Some(live), Some(hub)) => Box::pin(self.told(live, hub, task, outcome)).await,
@@ -209,7 +215,7 @@ impl<S: State> Bench<S> {
 
     /// What an attempt comes to that may have asked something: it pauses, whatever the node made of its error.
     #[cold]
-    fn judged(&self, id: TaskId, outcome: TaskOutcome<S>) -> TaskOutcome<S> {
+    fn judged(&self, id: TaskId, attempt: u32, outcome: TaskOutcome<S>) -> TaskOutcome<S> {
         use FaultKind::{Fatal, Interrupted, Retryable};
         let own = match &outcome {
             TaskOutcome::Done(_) => true,
@@ -217,9 +223,10 @@ impl<S: State> Bench<S> {
             TaskOutcome::Cached(_) | TaskOutcome::Cancelled { .. } | TaskOutcome::Paused => false,
         };
         if !own {
+            self.turn.journals.end(id, attempt);
             return outcome;
         }
-        match self.turn.journals.settle(id, || millis(self.seams.clock.now())) {
+        match self.turn.journals.settle(id, attempt, || millis(self.seams.clock.now())) {
             Verdict::Stands => outcome,
             Verdict::Paused => TaskOutcome::Paused,
             Verdict::Refused(why) => TaskOutcome::Failed(Failure::fatal(why)),

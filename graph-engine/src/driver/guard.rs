@@ -181,7 +181,7 @@ impl Guards {
         }
     }
 
-    fn warn(&self, warning: String) {
+    pub(super) fn warn(&self, warning: String) {
         let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
         if !warnings.contains(&warning) {
             warnings.push(warning);

@@ -37,16 +37,17 @@ pub(crate) struct Keep {
 /// Results that wait to be saved, so that those that come together are saved together.
 #[derive(Default)]
 struct Queue {
-    waiting: Vec<SavedResult>,
-    /// How many were queued, and how many of them are stored, or were refused.
-    queued: u64,
-    stored: u64,
+    /// What each of those who wait wants to have saved, in the order of their numbers.
+    waiting: Vec<(u64, Vec<SavedResult>)>,
+    next: u64,
 }
 
 #[derive(Default)]
 struct Writes {
     head: Option<CheckpointId>,
     flight: Option<oneshot::Receiver<Flight>>,
+    /// Why a checkpoint was not stored, until the driver knows.
+    failed: Option<StoreError>,
 }
 
 impl Keep {
@@ -84,9 +85,7 @@ impl Keep {
     /// Results of tasks before this checkpoint are part of it, or count for nothing any more.
     fn moved(&self, line: &mut Writes, head: CheckpointId) {
         line.head = Some(head);
-        let mut queue = self.queue();
-        queue.waiting.clear();
-        queue.stored = queue.queued;
+        self.queue().waiting.clear();
     }
 
     /// Begins to make a checkpoint beside the work, or makes it if nothing can run beside.
@@ -117,6 +116,9 @@ impl Keep {
     /// What became of the checkpoint under way, if it is over; `None` while it isn't.
     pub(crate) async fn landed(&self) -> Option<Result<Option<Box<Commit>>, StoreError>> {
         let mut line = self.line.lock().await;
+        if let Some(error) = line.failed.take() {
+            return Some(Err(error));
+        }
         let Some(flight) = &mut line.flight else { return Some(Ok(None)) };
         let over = match flight.try_recv() {
             Ok((commit, stored)) => stored.map(|()| Some(commit)),
@@ -134,6 +136,9 @@ impl Keep {
 
     /// Waits for the checkpoint under way.
     async fn land(&self, line: &mut Writes) -> Result<Option<Box<Commit>>, StoreError> {
+        if let Some(error) = line.failed.take() {
+            return Err(error);
+        }
         let Some(flight) = &mut line.flight else { return Ok(None) };
         let over = match flight.await {
             Ok((commit, stored)) => stored.map(|()| Some(commit)),
@@ -154,10 +159,10 @@ impl Keep {
     pub(crate) async fn save(&self, results: impl IntoIterator<Item = SavedResult>) -> Result<(), StoreError> {
         let mine = {
             let mut queue = self.queue();
-            let before = queue.waiting.len();
-            queue.waiting.extend(results);
-            queue.queued += (queue.waiting.len() - before) as u64;
-            queue.queued
+            queue.next += 1;
+            let mine = queue.next;
+            queue.waiting.push((mine, results.into_iter().collect()));
+            mine
         };
         let Some(keep) = self.me.upgrade().filter(|keep| keep.can_spawn()) else {
             return self.flush(mine).await;
@@ -176,22 +181,48 @@ impl Keep {
     /// Saves what waits, unless somebody has done so meanwhile.
     async fn flush(&self, mine: u64) -> Result<(), StoreError> {
         let mut line = self.line.lock().await;
-        if self.queue().stored >= mine {
+        // They stay in the queue until they are stored: whoever is dropped here leaves them to the next one.
+        let (batch, last, alone) = {
+            let queue = self.queue();
+            if queue.waiting.iter().all(|(number, _)| *number != mine) {
+                return Ok(());
+            }
+            let batch: Vec<_> = queue.waiting.iter().flat_map(|(_, results)| results).cloned().collect();
+            (batch, queue.next, queue.waiting.len() == 1)
+        };
+        let saved = self.save_now(&mut line, &batch).await;
+        if saved.is_ok() {
+            self.queue().waiting.retain(|(number, _)| *number > last);
             return Ok(());
         }
-        self.land(&mut line).await?;
-        // They stay in the queue until they are stored: whoever is dropped here leaves them to the next one.
-        let batch = self.queue().waiting.clone();
-        let saved = match line.head {
-            Some(head) => self.store.save(&self.place, head, &batch).await,
-            None => Err(StoreError::conflict(&*self.place.thread, "nothing of the thread is stored yet")),
-        };
-        if saved.is_ok() {
+        // What one of them wants may be what the store refuses, and is no reason to refuse the others.
+        let own = {
             let mut queue = self.queue();
-            queue.waiting.drain(..batch.len());
-            queue.stored += batch.len() as u64;
+            let at = queue.waiting.iter().position(|(number, _)| *number == mine);
+            at.map_or_else(Vec::new, |at| queue.waiting.remove(at).1)
+        };
+        if alone || line.failed.is_some() || matches!(saved, Err(StoreError::Conflict { .. })) {
+            return saved;
         }
-        saved
+        self.save_now(&mut line, &own).await
+    }
+
+    async fn save_now(&self, line: &mut Writes, results: &[SavedResult]) -> Result<(), StoreError> {
+        if let Err(error) = self.land(line).await {
+            // The driver must learn of it, whatever becomes of the node that waits here.
+            let told = StoreError::unavailable(format!("the checkpoint before was not stored: {error}"));
+            line.failed = Some(error);
+            return Err(told);
+        }
+        match line.head {
+            Some(head) => self.store.save(&self.place, head, results).await,
+            None => Err(StoreError::conflict(&*self.place.thread, "nothing of the thread is stored yet")),
+        }
+    }
+
+    /// Why results could not be saved: because of the checkpoint that they belong to, if that is so.
+    pub(crate) async fn cause(&self, error: StoreError) -> StoreError {
+        self.line.lock().await.failed.take().unwrap_or(error)
     }
 
     fn can_spawn(&self) -> bool {

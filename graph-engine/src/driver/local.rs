@@ -9,6 +9,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use futures_util::StreamExt;
+use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
@@ -218,6 +219,16 @@ impl<S: State> LocalDriver<S> {
         }
     }
 
+    /// Boxed, because child graphs nest the future that waits for it.
+    fn save<'a>(&'a self, keep: &'a Keep, results: Vec<SavedResult>) -> BoxFuture<'a, Result<(), RunError>> {
+        Box::pin(async move {
+            match keep.save(results).await {
+                Ok(()) => Ok(()),
+                Err(error) => Err(self.store_error(keep.cause(error).await)),
+            }
+        })
+    }
+
     async fn tell_checkpoint(&self, stored: Option<&Commit>) {
         if let (Some(hub), Some(commit)) = (self.bench.hub(), stored) {
             hub.send(Origin::step(commit.step), EventKind::Checkpoint { id: commit.id }).await;
@@ -300,7 +311,7 @@ impl<S: State> LocalDriver<S> {
                 && let Some(keep) = &self.keep
                 && !results.is_empty()
             {
-                running.meanwhile(keep.save(results)).await.map_err(|cause| self.store_error(cause))?;
+                running.meanwhile(self.save(keep, results)).await?;
             }
             if failed {
                 break;

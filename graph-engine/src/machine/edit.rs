@@ -122,7 +122,7 @@ impl<S: State> Machine<S> {
         // What is unfinished gives way; what has finished is merged with the edit.
         self.frontier.slots.retain(|slot| matches!(slot.done, Some(TaskOutcome::Done(_))));
         self.check_conflicts()?;
-        self.merge()?;
+        self.merge().map_err(|unmerged| unmerged.error)?;
         self.route()?;
         self.frontier.plan_next(graph, self.step);
         self.shared.turn.journals.clear();

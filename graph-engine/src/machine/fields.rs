@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 
 use super::Machine;
-use super::merge::apply;
+use super::merge::{Refused, apply};
 use crate::run_error::RunError;
 use crate::state::{CodecError, Encoding, FieldSet, State};
 use crate::store::{Commit, FieldRow, Segment};
@@ -113,6 +113,11 @@ impl Changes {
     pub(super) fn forget(&mut self) {
         self.notes.clear();
         self.parts.clear();
+    }
+
+    /// Whether the last commit holds everything.
+    pub(super) fn is_clean(&self) -> bool {
+        self.dirty.is_empty() && self.removed.is_empty()
     }
 
     /// The next commit says that the field is gone.
@@ -306,7 +311,8 @@ pub(super) fn merge_again<S: State>(state: &mut S, segment: &Segment) -> Result<
     let updates: Result<Vec<S::Update>, CodecError> = writes.into_iter().map(update).collect();
     let mut updates = updates.map_err(|error| error.to_string())?;
     let merged = apply(state, updates.iter_mut());
-    merged.map(|_| ()).map_err(|cause| format!("field `{name}`: merging its stored writes again failed: {cause}"))
+    let why = |Refused { cause, .. }| format!("field `{name}`: merging its stored writes again failed: {cause}");
+    merged.map(|_| ()).map_err(why)
 }
 
 /// The update of a stored result. A field that the state has no more is left out, with a warning: the rest of the

@@ -4,9 +4,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::sync::Arc;
 
-use super::Machine;
 use super::outcome::TaskOutcome;
 use super::wrote::Writer;
+use super::{Ask, Machine, fail};
 use crate::error::BoxError;
 use crate::panic::panic_text;
 use crate::report::RunReport;
@@ -54,7 +54,7 @@ impl<S: State> Machine<S> {
 
     /// Reducers into new values, then moves that can't fail. The slots keep empty updates, so that after a failed
     /// router only the routing is left to do.
-    pub(super) fn merge(&mut self) -> Result<(), RunError> {
+    pub(super) fn merge(&mut self) -> Result<(), Unmerged> {
         if self.options.durable {
             for slot in &self.frontier.slots {
                 if let Some(TaskOutcome::Done(outcome)) = &slot.done {
@@ -68,7 +68,31 @@ impl<S: State> Machine<S> {
             _ => None,
         });
         let merged = apply(state_mut(&mut self.shared, &mut self.report), updates);
-        self.note_writes(merged).map_err(|cause| RunError::Merge { thread: self.thread(), step: self.step, cause })
+        if self.options.durable {
+            self.wrote.settle(merged.is_ok());
+        }
+        let torn = merged.as_ref().is_err_and(|refused| refused.torn);
+        self.note_writes(merged).map_err(|cause| {
+            let error = RunError::Merge { thread: self.thread(), step: self.step, cause };
+            Unmerged { error, torn }
+        })
+    }
+
+    /// Drops what the tasks of a step have done that can't be merged, what was saved of it too: proceeding with the same
+    /// results would fail for ever. What they were answered and what they remember stays.
+    #[cold]
+    pub(super) fn do_again(&mut self, unmerged: Unmerged) -> Ask<S> {
+        let Unmerged { error, torn } = unmerged;
+        // A torn state must not be stored. Then an older checkpoint is the last one, to which nothing of this step belongs.
+        // A child graph has collected the writes for its parent already, so nothing of it may be stored either.
+        let is_stuck = torn && !self.changes.is_clean();
+        if !self.options.durable || is_stuck || self.embedded.is_some() {
+            return fail(error);
+        }
+        for slot in &mut self.frontier.slots {
+            slot.done = None;
+        }
+        self.keep_and_fail(error)
     }
 
     /// Asks what the graph asks of the input of a turn.
@@ -104,21 +128,20 @@ impl<S: State> Machine<S> {
         if !self.options.durable {
             return;
         }
-        self.wrote.begin();
         let transient = self.graph.inner().transient;
         for slot in &self.frontier.slots {
             if let Some(TaskOutcome::Done(outcome)) = &slot.done {
                 let fields = self.shared.state.written(&outcome.update).without(transient);
-                self.wrote.add(Writer::Node(slot.node), fields);
+                self.wrote.note(Writer::Node(slot.node), fields);
             }
         }
     }
 
     /// What was written must be in the next commit.
-    fn note_writes(&mut self, merged: Result<Writes, BoxError>) -> Result<(), BoxError> {
+    fn note_writes(&mut self, merged: Result<Writes, Refused>) -> Result<(), BoxError> {
         match merged {
             Ok(Writes { fields, whole }) => self.changes.keep(fields, whole),
-            Err(cause) => {
+            Err(Refused { cause, .. }) => {
                 self.changes.forget();
                 return Err(cause);
             }
@@ -149,13 +172,27 @@ pub(super) struct Writes {
     whole: FieldSet,
 }
 
+/// Why updates were not merged.
+pub(super) struct Refused {
+    pub(super) cause: BoxError,
+    /// Some were moved into the state already.
+    torn: bool,
+}
+
+/// A super-step that could not be merged.
+pub(super) struct Unmerged {
+    pub(super) error: RunError,
+    torn: bool,
+}
+
 /// Merges updates in their order, as one super-step.
 pub(super) fn apply<'u, S: State>(
     state: &mut S,
     updates: impl Iterator<Item = &'u mut S::Update>,
-) -> Result<Writes, BoxError> {
+) -> Result<Writes, Refused> {
+    let mut torn = false;
     // Reducers and `Append` may be the user's: a panic in one must not leave the process.
-    let merged = catch_unwind(AssertUnwindSafe(|| {
+    let merged = catch_unwind(AssertUnwindSafe(|| -> Result<Writes, BoxError> {
         let mut writes = Writes { fields: FieldSet::EMPTY, whole: FieldSet::EMPTY };
         let mut staged = S::Staged::default();
         let mut ready = Vec::new();
@@ -170,11 +207,13 @@ pub(super) fn apply<'u, S: State>(
                 Some(_) => ready.push(update),
             }
         }
+        torn = true;
         for update in first.into_iter().chain(ready) {
             state.apply(std::mem::take(update));
         }
         state.settle(staged);
         Ok(writes)
     }));
-    merged.unwrap_or_else(|panic| Err(format!("a reducer panicked: {}", panic_text(&*panic)).into()))
+    let merged = merged.unwrap_or_else(|panic| Err(format!("a reducer panicked: {}", panic_text(&*panic)).into()));
+    merged.map_err(|cause| Refused { cause, torn })
 }

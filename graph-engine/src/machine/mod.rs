@@ -306,7 +306,12 @@ impl<S: State> Machine<S> {
             }
             Start::Expire(now_ms) => {
                 self.now_ms = now_ms;
-                if self.expire() { self.start_again() } else { stop(Stopped::Paused) }
+                // Somebody has answered meanwhile.
+                if self.expire() {
+                    self.start_again()
+                } else {
+                    fail(RunError::NothingToAnswer { thread: self.thread() })
+                }
             }
             Start::Proceed if !self.frontier.is_unfinished() => {
                 fail(RunError::NothingToProceed { thread: self.thread() })
@@ -477,12 +482,14 @@ impl<S: State> Machine<S> {
         if let Err(conflict) = self.check_conflicts() {
             return self.keep_and_fail(conflict);
         }
-        if let Err(error) = self.collect().and_then(|()| self.merge()) {
+        if let Err(error) = self.collect() {
             return fail(error);
         }
-        match self.route() {
-            Ok(()) => {}
-            Err(error) => return self.keep_and_fail(error),
+        if let Err(unmerged) = self.merge() {
+            return self.do_again(unmerged);
+        }
+        if let Err(error) = self.route() {
+            return self.keep_and_fail(error);
         }
         self.keep_children();
         self.frontier.plan_next(self.graph.inner(), self.step);

@@ -299,6 +299,10 @@ impl<S: State> Machine<S> {
         // A branch begins with its first commit.
         if self.hold && !self.fork && matches!(kind, CheckpointKind::Input | CheckpointKind::Step) {
             self.unsaved = true;
+            // Tasks descend from this input, although it will be stored with something later.
+            if std::mem::take(&mut self.fresh) {
+                self.origin = self.prefix.id(self.head, self.step);
+            }
             return self.advance();
         }
         self.unsaved = false;
@@ -382,9 +386,9 @@ impl<S: State> Machine<S> {
         let mut next = rows(&frontier.slots)?;
         let journals = &self.shared.turn.journals;
         if journals.any() {
+            // Of finished tasks too: if their results can't be merged they run again.
             for (rank, row) in next.iter_mut().enumerate() {
-                let task = TaskId { step: self.step, rank: rank_of(rank) };
-                row.journal = if row.done.is_none() { journals.stored(task) } else { journals.stored_children(task) };
+                row.journal = journals.stored(TaskId { step: self.step, rank: rank_of(rank) });
             }
         }
         let joins = frontier.joins.seen().map(|(join, arrived)| {

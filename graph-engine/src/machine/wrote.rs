@@ -50,6 +50,8 @@ pub(super) struct Wrote {
     last: Writers,
     /// Of those before it that are stored in the same checkpoint.
     earlier: Writers,
+    /// Of the super-step that is being merged.
+    next: Writers,
     stored: bool,
 }
 
@@ -61,7 +63,7 @@ fn insert(writers: &mut Writers, writer: Writer, fields: FieldSet) {
 }
 
 impl Wrote {
-    /// A super-step is about to be merged.
+    /// Another super-step or input was merged.
     pub(super) fn begin(&mut self) {
         if std::mem::take(&mut self.stored) {
             self.earlier.clear();
@@ -70,6 +72,20 @@ impl Wrote {
             last.iter().for_each(|(writer, fields)| insert(earlier, *writer, *fields));
         }
         self.last.clear();
+    }
+
+    /// Notes a writer of the super-step that is being merged.
+    pub(super) fn note(&mut self, writer: Writer, fields: FieldSet) {
+        insert(&mut self.next, writer, fields);
+    }
+
+    /// That super-step was merged, or was not.
+    pub(super) fn settle(&mut self, merged: bool) {
+        if merged {
+            self.begin();
+            std::mem::swap(&mut self.last, &mut self.next);
+        }
+        self.next.clear();
     }
 
     pub(super) fn add(&mut self, writer: Writer, fields: FieldSet) {

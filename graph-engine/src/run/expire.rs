@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::SystemTime;
 
 use super::end::TurnEnd;
+use super::intake::Intake;
 use super::runner::Runner;
 use crate::driver::millis;
 use crate::name::Name;
@@ -68,8 +69,14 @@ impl<S: State> Runner<S> {
         let due = store.threads(&ThreadFilter::default().due_by(now_ms)).await;
         let due = due.map_err(|cause| RunError::Store { thread: Name::default(), cause })?;
         let mut expired = Vec::with_capacity(due.len());
-        for info in due {
+        for info in due.into_iter().filter(|info| !Intake::is_staging(&info.thread)) {
             let end = self.thread(&info.thread).expire(now_ms).await;
+            // Somebody was faster with an answer.
+            if let Err(TurnError { error, .. }) = &end
+                && matches!(**error, RunError::NothingToAnswer { .. })
+            {
+                continue;
+            }
             expired.push(Expired { thread: info.thread, end });
         }
         Ok(expired)

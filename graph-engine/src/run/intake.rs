@@ -9,6 +9,9 @@ use crate::name::Name;
 use crate::run_error::RunError;
 use crate::store::{CheckpointStore, Commit, Place, SavedResult};
 
+/// How the ids of threads begin that are being filled; as with nodes, two underscores are the engine's.
+const STAGING: &str = "__incomplete__ ";
+
 /// Rows are put into a thread of another name, which is copied at the end: a process that is stopped in the middle
 /// leaves nothing under the thread's own id.
 pub(super) struct Intake {
@@ -19,9 +22,14 @@ pub(super) struct Intake {
 }
 
 impl Intake {
+    /// Whether it is a thread that is being filled, which is nothing to go on with.
+    pub(super) fn is_staging(thread: &str) -> bool {
+        thread.starts_with(STAGING)
+    }
+
     /// Begins a thread that must not be there.
     pub(super) async fn begin(store: Arc<dyn CheckpointStore>, thread: Name) -> Result<Self, RunError> {
-        let staging: Name = format!("{thread} (incomplete)").into();
+        let staging: Name = format!("{STAGING}{thread}").into();
         let intake = Self { store, thread, staging, heads: BTreeMap::new() };
         let known = intake.store.namespaces(&intake.thread).await.map_err(|cause| intake.failed(cause))?;
         if !known.is_empty() {

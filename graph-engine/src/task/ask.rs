@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use super::Ctx;
 use super::interrupt::{BadAnswer, Interrupt, InterruptId};
-use super::journal::{Asked, Known, Recall};
+use super::journal::{Asked, Known, Recall, Reply};
 use crate::error::{FaultKind, NodeError};
 use crate::name::Name;
 use crate::state::{json_of, to_json};
@@ -47,7 +47,7 @@ impl Ctx {
     /// What must not be done twice before a question stands in [`memo`](Self::memo).
     ///
     /// # Errors
-    /// The one that pauses. A fatal one if the runner has no store, or the question is not JSON. An answer that is no `T`
+    /// The one that pauses. A fatal one if the runner has no store, the question is not JSON, or the attempt is over. An answer that is no `T`
     /// is refused to whoever gave it, and the question stays open.
     pub fn interrupt<T: DeserializeOwned>(&self, question: impl Serialize) -> Result<T, NodeError> {
         self.ask(question).answer()
@@ -76,8 +76,8 @@ impl Ctx {
     /// other side that it is the same.
     ///
     /// # Errors
-    /// What the work says. A fatal error if the runner has no store, the key is used twice in one attempt, or the result is
-    /// not JSON; a retryable one if the store can't keep it.
+    /// What the work says. A fatal error if the runner has no store, the attempt is over, the key is used twice in it, or
+    /// the result is not JSON; a retryable one if the store can't keep it.
     ///
     /// ```
     /// use graph_engine::{Ctx, Graph, MemoryStore, NodeError, START, State};
@@ -113,16 +113,18 @@ impl Ctx {
         let name = key.as_ref();
         let key = format!("{}{}:{name}", self.scope.as_deref().unwrap_or_default(), name.len());
         let journals = &self.turn.journals;
-        match journals.recall(self.id, &key) {
-            Recall::Known(json) => {
-                return serde_json::from_str(json.get()).map_err(|e| {
-                    let wanted = std::any::type_name::<T>();
-                    NodeError::fatal(format!(
-                        "what is stored under the memo key `{name}` is no `{wanted}`: {e}; its type changed since, use \
-                         another key or `abandon` the thread's unfinished work"
-                    ))
-                });
-            }
+        let known = |json: &RawValue| {
+            serde_json::from_str(json.get()).map_err(|e| {
+                let wanted = std::any::type_name::<T>();
+                NodeError::fatal(format!(
+                    "what is stored under the memo key `{name}` is no `{wanted}`: {e}; its type changed since, use \
+                     another key or `abandon` the thread's unfinished work"
+                ))
+            })
+        };
+        match journals.recall(self.id, self.attempt, &key) {
+            Recall::Known(json) => return known(&json),
+            Recall::Over => return Err(self.is_over()),
             Recall::Twice => {
                 return Err(NodeError::fatal(format!(
                     "the memo key `{name}` is used twice in one attempt; use one key for each piece of work, or a `scope`"
@@ -139,9 +141,10 @@ impl Ctx {
         self.keep(&key, &json).await.map_err(|why| {
             NodeError::retryable(format!("the result under the memo key `{name}` could not be stored: {why}"))
         })?;
-        journals.remember(self.id, &key, json);
+        let first = journals.remember(self.id, &key, json);
         free.key = None;
-        Ok(result)
+        // What an earlier attempt left behind was faster with the same piece of work.
+        first.map_or(Ok(result), |first| known(&first))
     }
 
     async fn keep(&self, key: &str, json: &RawValue) -> Result<(), String> {
@@ -190,8 +193,17 @@ impl Ctx {
             return Ok(());
         }
         let why = format!("`{what}` needs a checkpoint store; give the runner one with `Runner::store`");
-        self.turn.journals.refuse(self.id, &why);
+        self.turn.journals.refuse(self.id, self.attempt, &why);
         Err(NodeError::fatal(why))
+    }
+
+    fn is_over(&self) -> NodeError {
+        NodeError::fatal(format!(
+            "attempt {} of `{}` is over, so nothing can be asked or remembered for it any more; do that in work that the \
+             node awaits",
+            self.attempt,
+            self.node()
+        ))
     }
 }
 
@@ -203,7 +215,7 @@ struct FreeKey<'a> {
 impl Drop for FreeKey<'_> {
     fn drop(&mut self) {
         if let Some(key) = self.key {
-            self.ctx.turn.journals.forget(self.ctx.id, key);
+            self.ctx.turn.journals.forget(self.ctx.id, self.ctx.attempt, key);
         }
     }
 }
@@ -267,12 +279,14 @@ impl Ask<'_> {
             within,
             default,
         };
-        let Some(Known { id, answer }) = ctx.turn.journals.ask(ctx.id, ctx.scope.as_ref(), asked) else {
-            return Err(paused());
+        let Known { id, answer } = match ctx.turn.journals.ask(ctx.id, ctx.attempt, ctx.scope.as_ref(), asked) {
+            Reply::Known(known) => known,
+            Reply::Open => return Err(paused()),
+            Reply::Over => return Err(ctx.is_over()),
         };
         read(answer).map_err(|why| {
             let node: Name = ctx.node().clone();
-            ctx.turn.journals.refuse_answer(ctx.id, BadAnswer { id, node, why });
+            ctx.turn.journals.refuse_answer(ctx.id, ctx.attempt, BadAnswer { id, node, why });
             paused()
         })
     }

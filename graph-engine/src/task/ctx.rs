@@ -34,7 +34,7 @@ pub struct Ctx {
     pub(crate) turn: Arc<TurnContext>,
     pub(crate) id: TaskId,
     node: NodeIx,
-    attempt: u32,
+    pub(super) attempt: u32,
     origin: CheckpointId,
     remaining_steps: u64,
     pub(super) first_step: bool,

@@ -93,6 +93,10 @@ fn is_false(flag: &bool) -> bool {
 /// What is known of the attempt at hand only.
 #[derive(Clone, Debug, Default)]
 struct Attempt {
+    /// Which one it is. Work that an earlier one left behind has no say any more.
+    number: u32,
+    /// It has ended.
+    over: bool,
     /// Questions so far, by scope.
     asked: BTreeMap<Name, u32>,
     /// Keys in use.
@@ -127,11 +131,36 @@ pub(crate) enum Recall {
     New,
     /// The same key is in use in this attempt.
     Twice,
+    /// The attempt that asks is over.
+    Over,
+}
+
+/// What an answer is to a question.
+pub(crate) enum Reply {
+    Known(Known),
+    /// It is noted as open.
+    Open,
+    /// The attempt that asks is over.
+    Over,
 }
 
 impl Journals {
     fn lock(&self) -> MutexGuard<'_, BTreeMap<TaskId, Journal>> {
         self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The journal of a task as an attempt of it may change it: `None` if that attempt is over.
+    fn by<T>(&self, task: TaskId, attempt: u32, change: impl FnOnce(&mut Journal) -> T) -> Option<T> {
+        self.of(task, |journal| {
+            match journal.attempt.number {
+                // A first attempt that has called a child graph so far.
+                0 => journal.attempt.number = attempt,
+                number if number < attempt => journal.begin(attempt),
+                _ => {}
+            }
+            let Attempt { number, over, .. } = journal.attempt;
+            (number == attempt && !over).then(|| change(journal))
+        })
     }
 
     /// The journal of a task, made if there is none.
@@ -145,18 +174,26 @@ impl Journals {
         self.any.load(Ordering::Acquire)
     }
 
-    /// A new attempt of the task begins.
-    pub(crate) fn begin(&self, task: TaskId) {
+    /// A new attempt of the task begins. That it is not the first is noted, so that what the one before left behind can
+    /// be told apart.
+    pub(crate) fn begin(&self, task: TaskId, attempt: u32) {
+        if attempt > 1 {
+            return self.of(task, |journal| journal.begin(attempt));
+        }
         if let Some(journal) = self.lock().get_mut(&task) {
-            journal.attempt = Attempt::default();
-            journal.questions.iter_mut().for_each(|question| question.open = false);
-            journal.children.values_mut().for_each(|child| child.waits = false);
+            journal.begin(attempt);
         }
     }
 
-    /// The answer to the next question of a scope, or `None` once it is noted as open.
-    pub(crate) fn ask(&self, task: TaskId, scope: Option<&Name>, make: impl FnOnce(u32) -> Asked) -> Option<Known> {
-        self.of(task, |journal| {
+    /// The answer to the next question of a scope.
+    pub(crate) fn ask(
+        &self,
+        task: TaskId,
+        attempt: u32,
+        scope: Option<&Name>,
+        make: impl FnOnce(u32) -> Asked,
+    ) -> Reply {
+        let reply = self.by(task, attempt, |journal| {
             let scope = scope.cloned().unwrap_or_default();
             let count = journal.attempt.asked.entry(scope.clone()).or_default();
             let nth = *count;
@@ -165,7 +202,7 @@ impl Journals {
                 Some(known) => {
                     known.open = known.answer.is_none();
                     let id = known.interrupt.id;
-                    known.answer.clone().map(|[answer]| Known { id, answer })
+                    known.answer.clone().map_or(Reply::Open, |[answer]| Reply::Known(Known { id, answer }))
                 }
                 None => {
                     let Asked { interrupt, within, default } = make(nth);
@@ -181,15 +218,16 @@ impl Journals {
                         open: answer.is_none(),
                         within,
                     });
-                    answer.map(|answer| Known { id, answer })
+                    answer.map_or(Reply::Open, |answer| Reply::Known(Known { id, answer }))
                 }
             }
-        })
+        });
+        reply.unwrap_or(Reply::Over)
     }
 
     /// The answer to a question is not what the node asked for; the question is open again.
-    pub(crate) fn refuse_answer(&self, task: TaskId, bad: BadAnswer) {
-        self.of(task, |journal| {
+    pub(crate) fn refuse_answer(&self, task: TaskId, attempt: u32, bad: BadAnswer) {
+        self.by(task, attempt, |journal| {
             if let Some(question) = journal.questions.iter_mut().find(|question| question.interrupt.id == bad.id) {
                 (question.answer, question.open) = (None, true);
             }
@@ -198,14 +236,24 @@ impl Journals {
     }
 
     /// The attempt fails, whatever the node makes of the error that it gets.
-    pub(crate) fn refuse(&self, task: TaskId, why: &str) {
-        self.of(task, |journal| journal.attempt.refused = Some(why.to_owned()));
+    pub(crate) fn refuse(&self, task: TaskId, attempt: u32, why: &str) {
+        self.by(task, attempt, |journal| journal.attempt.refused = Some(why.to_owned()));
+    }
+
+    /// An attempt is over, and its outcome stands.
+    pub(crate) fn end(&self, task: TaskId, attempt: u32) {
+        if let Some(journal) = self.lock().get_mut(&task).filter(|journal| journal.attempt.number == attempt) {
+            journal.attempt.over = true;
+        }
     }
 
     /// An attempt is over. Questions that may only stay open for some time get their deadline.
-    pub(crate) fn settle(&self, task: TaskId, now_ms: impl FnOnce() -> u64) -> Verdict {
+    pub(crate) fn settle(&self, task: TaskId, attempt: u32, now_ms: impl FnOnce() -> u64) -> Verdict {
         let mut tasks = self.lock();
-        let Some(journal) = tasks.get_mut(&task) else { return Verdict::Stands };
+        let journal = tasks.get_mut(&task).filter(|journal| journal.attempt.number <= attempt);
+        let Some(journal) = journal else { return Verdict::Stands };
+        journal.attempt.number = attempt;
+        journal.attempt.over = true;
         if let Some(why) = journal.attempt.refused.take() {
             return Verdict::Refused(why);
         }
@@ -227,7 +275,16 @@ impl Journals {
 
     /// An attempt failed for good or is over: nothing that it asked is open any more.
     pub(crate) fn close(&self, task: TaskId) {
-        self.begin(task);
+        if let Some(journal) = self.lock().get_mut(&task) {
+            journal.begin(journal.attempt.number);
+            journal.attempt.over = true;
+        }
+    }
+
+    /// Whether a person or a deadline has answered something that the task asked.
+    pub(crate) fn answered(&self, task: TaskId) -> bool {
+        let is_answered = |question: &Question| question.answer.is_some();
+        self.lock().get(&task).is_some_and(|journal| journal.questions.iter().any(is_answered))
     }
 
     /// The open questions of a task, in the order in which they were first asked.
@@ -320,12 +377,6 @@ impl Journals {
         kept.map(|(call, child)| (call.clone(), child.clone())).collect()
     }
 
-    /// The same as the journal of a task that is over.
-    pub(crate) fn stored_children(&self, task: TaskId) -> Option<Journal> {
-        let children: BTreeMap<String, ChildRow> = self.kept_children(task).into_iter().collect();
-        (!children.is_empty()).then(|| Journal { children, ..Journal::default() })
-    }
-
     /// Open questions with their defaults, for whoever keeps nothing else of the tasks.
     pub(crate) fn defaults(&self) -> BTreeMap<InterruptId, Value> {
         let tasks = self.lock();
@@ -342,25 +393,30 @@ impl Journals {
     }
 
     /// What is remembered under a key; a new key is in use from now on.
-    pub(crate) fn recall(&self, task: TaskId, key: &str) -> Recall {
-        self.of(task, |journal| {
+    pub(crate) fn recall(&self, task: TaskId, attempt: u32, key: &str) -> Recall {
+        let recalled = self.by(task, attempt, |journal| {
             if !journal.attempt.keys.insert(key.to_owned()) {
                 return Recall::Twice;
             }
             journal.memos.get(key).map_or(Recall::New, |known| Recall::Known(known.clone()))
-        })
+        });
+        recalled.unwrap_or(Recall::Over)
     }
 
     /// The key is free again, because nothing came of it.
-    pub(crate) fn forget(&self, task: TaskId, key: &str) {
-        self.of(task, |journal| journal.attempt.keys.remove(key));
+    pub(crate) fn forget(&self, task: TaskId, attempt: u32, key: &str) {
+        self.by(task, attempt, |journal| journal.attempt.keys.remove(key));
     }
 
-    /// Remembers a result. The first one of a key stands.
-    pub(crate) fn remember(&self, task: TaskId, key: &str, json: Box<RawValue>) {
-        self.of(task, |journal| {
-            journal.memos.entry(key.to_owned()).or_insert(json);
-        });
+    /// Remembers a result. The first one of a key stands, and is given back if it isn't this one.
+    pub(crate) fn remember(&self, task: TaskId, key: &str, json: Box<RawValue>) -> Option<Box<RawValue>> {
+        self.of(task, |journal| match journal.memos.get(key) {
+            Some(known) => Some(known.clone()),
+            None => {
+                journal.memos.insert(key.to_owned(), json);
+                None
+            }
+        })
     }
 
     /// The journal of a task, as it is stored.
@@ -406,6 +462,12 @@ pub(crate) struct Known {
 }
 
 impl Journal {
+    fn begin(&mut self, attempt: u32) {
+        self.attempt = Attempt { number: attempt, ..Attempt::default() };
+        self.questions.iter_mut().for_each(|question| question.open = false);
+        self.children.values_mut().for_each(|child| child.waits = false);
+    }
+
     fn is_empty(&self) -> bool {
         self.questions.is_empty() && self.memos.is_empty() && self.children.is_empty()
     }

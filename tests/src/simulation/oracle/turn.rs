@@ -185,7 +185,11 @@ impl Turn<'_, '_> {
         }
         if merge(&mut self.model).is_err() {
             self.oracle.coverage.hit(Construct::Refused);
-            return failed(format!("merge {step}"));
+            // Results that can't be merged are made again.
+            for task in &mut self.model.tasks {
+                task.done = None;
+            }
+            return self.keep_and_fail(format!("merge {step}"));
         }
         let mut chosen = match self.choose() {
             Ok(chosen) => chosen,
