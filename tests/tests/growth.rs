@@ -143,6 +143,26 @@ fn a_super_step_with_a_message_of_100_bytes_stores_at_most_300() {
     assert!(whole / half <= 2.05, "{half} and {whole} bytes");
 }
 
+#[test]
+fn peak_memory_grows_in_proportion_to_the_history() {
+    let runtime = runtime();
+    let peak = |steps: usize| {
+        let say = || async { Talk::update().messages(["m".repeat(100)]) };
+        let again = move |talk: &Talk| if talk.messages.len() < steps { Again::Rest } else { Again::End };
+        let graph = Graph::builder("talk").node("rest", say).edge(START, "rest").route("rest", again);
+        let runner = graph.compile().expect("compiles").runner().step_limit(steps as u64);
+        let counted = measure(|| {
+            let runner = runner.store(MemoryStore::new());
+            runtime.block_on(async { runner.thread("t").run(Talk::update()).await.expect("it ends") });
+        });
+        counted.bytes_max
+    };
+    peak(10);
+    let (half, whole) = (peak(2_000), peak(4_000));
+    assert!(half <= 6_000_000, "{half} bytes for 2,000 checkpoints");
+    assert!(whole as f64 <= half as f64 * 2.1, "{half} and {whole} bytes");
+}
+
 #[derive(Route)]
 enum Again {
     Rest,

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use tokio::runtime::Handle;
-use tokio::sync::{Mutex as Line, oneshot};
+use tokio::sync::{Mutex as Line, MutexGuard, oneshot};
 
 use super::seams::Spawn;
 use crate::checkpoint_id::CheckpointId;
@@ -70,27 +70,37 @@ impl Keep {
 
     /// The checkpoint from which the turn goes on.
     pub(crate) async fn set_head(&self, head: Option<CheckpointId>) {
-        self.line.lock().await.head = head;
+        self.line().await.head = head;
     }
 
     /// Makes a checkpoint, after the one under way, which it gives back.
     pub(crate) async fn commit(&self, commit: &Commit) -> Result<Option<Box<Commit>>, StoreError> {
-        let mut line = self.line.lock().await;
+        let mut line = self.line().await;
         let landed = self.land(&mut line).await?;
         self.store.commit(&self.place, commit).await?;
         self.moved(&mut line, commit.id);
         Ok(landed)
     }
 
+    /// The line, which is mostly free.
+    async fn line(&self) -> MutexGuard<'_, Writes> {
+        match self.line.try_lock() {
+            Ok(line) => line,
+            Err(_) => self.line.lock().await,
+        }
+    }
+
     /// Results of tasks before this checkpoint are part of it, or count for nothing any more.
     fn moved(&self, line: &mut Writes, head: CheckpointId) {
         line.head = Some(head);
-        self.queue().waiting.clear();
+        if self.saves {
+            self.queue().waiting.clear();
+        }
     }
 
     /// Begins to make a checkpoint beside the work, or makes it if nothing can run beside.
     pub(crate) async fn commit_beside(&self, commit: Box<Commit>) -> Result<Option<Box<Commit>>, StoreError> {
-        let mut line = self.line.lock().await;
+        let mut line = self.line().await;
         let landed = self.land(&mut line).await?;
         if !self.can_spawn() {
             self.store.commit(&self.place, &commit).await?;
@@ -115,7 +125,7 @@ impl Keep {
 
     /// What became of the checkpoint under way, if it is over; `None` while it isn't.
     pub(crate) async fn landed(&self) -> Option<Result<Option<Box<Commit>>, StoreError>> {
-        let mut line = self.line.lock().await;
+        let mut line = self.line().await;
         if let Some(error) = line.failed.take() {
             return Some(Err(error));
         }
@@ -131,7 +141,7 @@ impl Keep {
 
     /// Waits for the checkpoint under way, and gives it back.
     pub(crate) async fn finish(&self) -> Result<Option<Box<Commit>>, StoreError> {
-        self.land(&mut *self.line.lock().await).await
+        self.land(&mut *self.line().await).await
     }
 
     /// Waits for the checkpoint under way.

@@ -149,7 +149,12 @@ impl<T: Clone + Persist> PersistAppend for Log<T> {
     }
 
     fn decode(&mut self, field: &str, encoding: Encoding, bytes: &[u8]) -> Result<(), CodecError> {
-        decode_into(self, field, encoding, bytes)
+        if encoding == Encoding::Base {
+            return decode_into(self, field, encoding, bytes);
+        }
+        // A log of its own for each delta would be made only to be emptied.
+        self.extend(decode_field::<Vec<T>>(field, bytes)?);
+        Ok(())
     }
 }
 

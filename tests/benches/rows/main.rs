@@ -7,6 +7,7 @@
 //! ```
 
 mod assemble;
+mod checkpoints;
 mod dispatch;
 mod fan;
 mod gate;
@@ -40,6 +41,7 @@ fn main() {
     let here = Here::new();
     heading(&["row", "unit", "limit", "engine", "ratio", "target", "verdict"]);
     sequence::rows(&here);
+    checkpoints::rows(&here);
     fan::rows(&here);
     invoke::rows(&here);
     state_size::rows(&here);
@@ -51,6 +53,7 @@ fn main() {
     assemble::rows();
     heading(&["law", "unit", "small", "large", "ratio", "target", "verdict"]);
     sequence::laws(&here);
+    checkpoints::laws(&here);
     fan::laws(&here);
     state_size::laws(&here);
     gate::laws(&here);

@@ -18,14 +18,18 @@ struct Message {
     content: String,
 }
 
-/// A message of 100 bytes that no store can compress away.
-fn message(id: u64) -> Arc<Message> {
+/// A text of 100 bytes that no store can compress away.
+pub(crate) fn letters(id: u64) -> String {
     let mut x = (id as u32).wrapping_mul(2_654_435_761).wrapping_add(12_345);
     let letter = |_| {
         x = x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         char::from(b"abcdefghijklmnopqrstuvwxyz012345"[(x >> 27) as usize])
     };
-    let content = (0..100).map(letter).collect();
+    (0..100).map(letter).collect()
+}
+
+fn message(id: u64) -> Arc<Message> {
+    let content = letters(id);
     let role = if id.is_multiple_of(2) { "user" } else { "assistant" };
     Arc::new(Message { role: role.to_owned(), id, content })
 }

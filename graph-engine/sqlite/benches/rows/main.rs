@@ -31,6 +31,7 @@ fn main() {
     steps("10 grow, no sync", Clock::Cpu, Synchronous::Off, Durability::Sync, 1.5);
     steps("11 grow, normal sync, async durability", Clock::Cpu, Synchronous::Normal, Durability::Async, 2.0);
     bench.resume();
+    bench.go_on();
     bench.many_threads();
     heading(&["row 12", "steps", "limit", "store", "ratio", "target"]);
     for format in [Format::Json, Format::MessagePack] {

@@ -26,12 +26,12 @@ impl Clock {
 }
 
 /// Measures both sides in turn. The first one is timed here; the second says itself how long its part took.
-pub(crate) fn pair(
+pub(crate) fn pair<'a>(
     name: &str,
     unit: &str,
     units: u64,
     clock: Clock,
-    first: impl Fn() -> Box<dyn FnOnce()>,
+    first: impl Fn() -> Box<dyn FnOnce() + 'a>,
     second: impl Fn(Clock) -> Duration,
     target: f64,
 ) {

@@ -1,5 +1,6 @@
 //! Threads of a graph that adds a message of 100 bytes in each super-step.
 
+use std::cell::RefCell;
 use std::fs;
 use std::path::Path;
 use std::rc::Rc;
@@ -44,6 +45,20 @@ fn message(id: u64) -> Message {
         char::from(b"abcdefghijklmnopqrstuvwxyz012345"[(x >> 27) as usize])
     };
     Message { role: "assistant".to_owned(), content: (0..100).map(letter).collect() }
+}
+
+impl Limit {
+    /// Reads all messages of the first thread.
+    fn messages(&self) -> Vec<Message> {
+        let mut query = self.connection.prepare_cached("SELECT bytes FROM deltas WHERE thread = 1").expect("SQL");
+        let mut rows = query.query([]).expect("rows");
+        let mut messages: Vec<Message> = Vec::new();
+        while let Some(row) = rows.next().expect("a row") {
+            let bytes = row.get_ref(0).expect("a column").as_blob().expect("bytes");
+            messages.extend(serde_json::from_slice::<Vec<Message>>(bytes).expect("JSON"));
+        }
+        messages
+    }
 }
 
 struct Append;
@@ -127,15 +142,7 @@ impl Bench {
             });
             Box::new(move || {
                 for _ in 0..READS {
-                    let mut query =
-                        limit.connection.prepare_cached("SELECT bytes FROM deltas WHERE thread = 1").expect("SQL");
-                    let mut rows = query.query([]).expect("rows");
-                    let mut messages: Vec<Message> = Vec::new();
-                    while let Some(row) = rows.next().expect("a row") {
-                        let bytes = row.get_ref(0).expect("a column").as_blob().expect("bytes");
-                        messages.extend(serde_json::from_slice::<Vec<Message>>(bytes).expect("JSON"));
-                    }
-                    assert_eq!(messages.len() as u64, STEPS);
+                    assert_eq!(limit.messages().len() as u64, STEPS);
                 }
             })
         };
@@ -174,6 +181,43 @@ impl Bench {
             })
         };
         pair("15 history, limit 10", "call", READS, Clock::Cpu, newest, history, 10.0);
+    }
+
+    /// Row 14: a thread of 1,000 messages goes on by one super-step, in a process that is warm.
+    pub(crate) fn go_on(&self) {
+        const TURNS: u64 = 20;
+        let by_hand = Limit::new(Synchronous::Normal);
+        let delta = |step: u64| serde_json::to_vec(&[message(step)]).expect("JSON");
+        (0..STEPS).for_each(|step| by_hand.insert(1, step, &delta(step)));
+        let by_hand = Rc::new(by_hand);
+        let limit = || -> Box<dyn FnOnce()> {
+            let limit = by_hand.clone();
+            Box::new(move || {
+                for _ in 0..TURNS {
+                    let next = limit.messages().len() as u64;
+                    limit.insert(1, next, &delta(next));
+                }
+            })
+        };
+        for (name, durability) in [
+            ("14 continue by one super-step", Durability::Sync),
+            ("14 continue by one super-step, durability exit", Durability::Exit),
+        ] {
+            let folder = tempfile::tempdir().expect("a folder");
+            let store = Self::open(&folder.path().join("threads.sqlite"), Synchronous::Normal, Format::Json);
+            let first = runner(store.clone(), Durability::Sync, STEPS);
+            self.runtime.block_on(first.thread("guest-7").run(Chat::update()).into_future()).expect("runs");
+            let thread = runner(store, durability, 1).thread("guest-7");
+            let turns = |clock: Clock| {
+                clock.time(|| {
+                    for _ in 0..TURNS {
+                        let end = self.runtime.block_on(thread.run(Chat::update()).into_future()).expect("runs");
+                        assert!(end.state.messages.len() as u64 > STEPS);
+                    }
+                })
+            };
+            pair(name, "call", TURNS, Clock::Cpu, limit, turns, 1.4);
+        }
     }
 
     /// Row 16: 1,000 threads of 5 super-steps at once.
@@ -236,6 +280,24 @@ impl Bench {
         };
         let first = || -> Box<dyn FnOnce()> { Box::new(load(few.clone())) };
         pair("load of a small state", "call", READS, Clock::Cpu, first, |clock| clock.time(load(many.clone())), 1.1);
+        // Both sides leave as many checkpoints in a file of their own.
+        let kept = RefCell::new(Vec::new());
+        let grow = |threads: u64| {
+            let folder = tempfile::tempdir().expect("a folder");
+            let steps = 10_000 / threads;
+            let store = Self::open(&folder.path().join("threads.sqlite"), Synchronous::Normal, Format::Json);
+            let runner = runner(store, Durability::Sync, steps);
+            // A file is closed when the next one is made, outside of the time.
+            *kept.borrow_mut() = vec![(folder, runner.clone())];
+            move || {
+                for at in 0..threads {
+                    let turn = runner.thread(format!("guest-{at}")).run(Chat::update());
+                    self.runtime.block_on(turn.into_future()).expect("runs");
+                }
+            }
+        };
+        let first = || -> Box<dyn FnOnce() + '_> { Box::new(grow(10)) };
+        pair("growing state", "super-step", 10_000, Clock::Cpu, first, |clock| clock.time(grow(1)), 1.1);
     }
 }
 

@@ -61,6 +61,17 @@ fn outline(row: &Row<'_>, name: &str, whose: &Whose<'_>) -> Result<(Encoding, Ra
 
 fn segment(row: &Row<'_>, name: &str, whose: &Whose<'_>) -> Result<Segment, Failed> {
     let (encoding, items) = outline(row, name, whose)?;
+    whole(row, name, whose, encoding, items)
+}
+
+/// The same with the bytes.
+fn whole(
+    row: &Row<'_>,
+    name: &str,
+    whose: &Whose<'_>,
+    encoding: Encoding,
+    items: Range<u64>,
+) -> Result<Segment, Failed> {
     let bytes = bytes(row, 4, whose.thread, Some(whose.id), || format!("field `{name}`"))?;
     Ok(Segment::new(name.to_owned(), encoding, items, bytes))
 }
@@ -91,7 +102,7 @@ pub(super) fn visible(
             while let Some(row) = rows.next()? {
                 let (encoding, items) = outline(row, &name, &whose)?;
                 if wanted(&items) {
-                    found.push(segment(row, &name, &whose)?);
+                    found.push(whole(row, &name, &whose, encoding, items)?);
                 }
                 if encoding.is_whole() {
                     *complete = true;

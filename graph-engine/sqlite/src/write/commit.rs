@@ -23,7 +23,8 @@ impl Writer {
             .prepare_cached("SELECT due_ms IS NOT NULL FROM spaces WHERE space = ?1")?
             .query_row([space], |row| row.get(0))?;
         let (number, id, branch) = (found.number(), found.id, found.branch);
-        Ok(Some(Head { space, number, id, branch, due, turn: None, series: HashMap::new() }))
+        let series = HashMap::new();
+        Ok(Some(Head { space, number, id, branch, due, saved: true, turn: None, series, all_series: false, ids: None }))
     }
 
     pub(super) fn commit(&mut self, place: &Place, commit: &Commit) -> Result<(), Failed> {
@@ -44,6 +45,7 @@ impl Writer {
         if parent != Some((head.number, head.branch)) {
             head.branch = self.branch(head.space, parent)?;
             head.series.clear();
+            head.all_series = true;
         }
         // A field with several segments takes a number for each.
         let span = widest(commit);
@@ -51,14 +53,17 @@ impl Writer {
         let back = parent.map(|(parent, _)| number - parent);
         self.insert(&mut head, number, span, back, commit)?;
         self.segments(&mut head, number, span, commit)?;
-        self.connection.prepare_cached("DELETE FROM saved WHERE space = ?1")?.execute([head.space])?;
+        if std::mem::take(&mut head.saved) {
+            self.connection.prepare_cached("DELETE FROM saved WHERE space = ?1")?.execute([head.space])?;
+        }
         if head.due || commit.due_ms.is_some() {
             self.connection
                 .prepare_cached("UPDATE spaces SET due_ms = ?2 WHERE space = ?1")?
                 .execute(params![head.space, commit.due_ms.map(|due| due as i64)])?;
             head.due = commit.due_ms.is_some();
         }
-        (head.number, head.id) = (number, commit.id);
+        head.number = number;
+        head.note(commit.id);
         self.remember(place, head);
         Ok(())
     }
@@ -66,6 +71,7 @@ impl Writer {
     /// Whether it may be stored: `None` if it is there already, else its parent's number and branch.
     fn check(&self, place: &Place, commit: &Commit, head: Option<&Head>) -> Result<Option<Option<(i64, i64)>>, Failed> {
         let known = match head {
+            Some(Head { ids: Some(ids), .. }) if !ids.contains(&commit.id) => None,
             Some(head) => read::find(&self.connection, head.space, commit.id)?,
             None => None,
         };
@@ -117,7 +123,20 @@ impl Writer {
         let mut insert = self.connection.prepare_cached("INSERT INTO spaces (thread, namespace) VALUES (?1, ?2)")?;
         let space = insert.insert(params![&*place.thread, &*place.namespace])?;
         let id = CheckpointId::default();
-        Ok(Head { space, number: 0, id, branch: 0, due: false, turn: None, series: HashMap::new() })
+        let (series, ids) = (HashMap::new(), Some(Vec::new()));
+        let head = Head {
+            space,
+            number: 0,
+            id,
+            branch: 0,
+            due: false,
+            saved: false,
+            turn: None,
+            series,
+            all_series: false,
+            ids,
+        };
+        Ok(head)
     }
 
     pub(super) fn branch(&self, space: i64, parent: Option<(i64, i64)>) -> rusqlite::Result<i64> {
@@ -170,11 +189,15 @@ impl Writer {
             // Texts by texts: that can always be written.
             false => Some(serde_json::to_string(&*commit.tags).unwrap_or_default()),
         };
-        let known = self
-            .connection
-            .prepare_cached("SELECT turn FROM turns WHERE space = ?1 AND name = ?2 AND tags IS ?3")?
-            .query_row(params![head.space, &*commit.turn, text], |row| row.get(0))
-            .optional()?;
+        let known = match head.number {
+            // A new place has none.
+            0 => None,
+            _ => self
+                .connection
+                .prepare_cached("SELECT turn FROM turns WHERE space = ?1 AND name = ?2 AND tags IS ?3")?
+                .query_row(params![head.space, &*commit.turn, text], |row| row.get(0))
+                .optional()?,
+        };
         let turn = match known {
             Some(turn) => turn,
             None => self
@@ -194,7 +217,10 @@ impl Writer {
             let series = match head.series.get(&*field.name) {
                 Some(series) => *series,
                 None => {
-                    let series = self.series(head.branch, &field.name)?;
+                    let series = match head.all_series {
+                        true => self.new_series(head.branch, &field.name)?,
+                        false => self.series(head.branch, &field.name)?,
+                    };
                     head.series.insert(field.name.to_string(), series);
                     series
                 }
@@ -223,11 +249,14 @@ impl Writer {
             .optional()?;
         match known {
             Some(series) => Ok(series),
-            None => self
-                .connection
-                .prepare_cached("INSERT INTO series (branch, field) VALUES (?1, ?2)")?
-                .insert(params![branch, field]),
+            None => self.new_series(branch, field),
         }
+    }
+
+    fn new_series(&self, branch: i64, field: &str) -> rusqlite::Result<i64> {
+        self.connection
+            .prepare_cached("INSERT INTO series (branch, field) VALUES (?1, ?2)")?
+            .insert(params![branch, field])
     }
 }
 

@@ -18,6 +18,9 @@ use crate::error::Failed;
 /// How many places the writer remembers.
 const REMEMBERED: usize = 4_096;
 
+/// How many checkpoints of a new place the writer knows by heart.
+const KNOWN: usize = 32;
+
 /// One change, with everything it needs: whoever asked for it may be gone.
 #[derive(Debug)]
 pub(crate) enum Change {
@@ -58,8 +61,26 @@ pub(super) struct Head {
     id: CheckpointId,
     branch: i64,
     due: bool,
+    /// Results may be saved after it.
+    saved: bool,
     turn: Option<(Name, Arc<Tags>, i64)>,
+    /// The series of the branch by field.
     series: HashMap<String, i64>,
+    /// Fields that are not among them have none, because the branch was begun by this writer.
+    all_series: bool,
+    /// All checkpoints of a place that was begun by this writer, as long as they are few.
+    ids: Option<Vec<CheckpointId>>,
+}
+
+impl Head {
+    /// The checkpoint was stored here just now.
+    fn note(&mut self, id: CheckpointId) {
+        self.id = id;
+        match &mut self.ids {
+            Some(ids) if ids.len() < KNOWN => ids.push(id),
+            ids => *ids = None,
+        }
+    }
 }
 
 impl Writer {

@@ -9,10 +9,11 @@ use crate::error::Failed;
 
 impl Writer {
     pub(super) fn save(&mut self, place: &Place, at: CheckpointId, results: &[SavedResult]) -> Result<(), Failed> {
-        let Some(head) = self.head(place)? else {
+        let Some(mut head) = self.head(place)? else {
             return Err(StoreError::conflict(&*place.thread, "the thread is not stored").into());
         };
         let (space, id) = (head.space, head.id);
+        head.saved |= id == at;
         self.remember(place, head);
         if id != at {
             return Err(StoreError::conflict(&*place.thread, "the head moved").into());
