@@ -37,6 +37,7 @@ async fn run(arguments: &[String]) -> Result<(), String> {
     finish(&runner, thread, &ledger).await.map(drop)
 }
 
+#[expect(clippy::print_stderr, reason = "whoever started it reads why it failed")]
 #[tokio::main(flavor = "multi_thread", worker_threads = 2)]
 async fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
