@@ -159,7 +159,7 @@ fn peak_memory_grows_in_proportion_to_the_history() {
     };
     peak(10);
     let (half, whole) = (peak(2_000), peak(4_000));
-    assert!(half <= 6_000_000, "{half} bytes for 2,000 checkpoints");
+    assert!(half <= 3_000_000, "{half} bytes for 2,000 checkpoints");
     assert!(whole as f64 <= half as f64 * 2.1, "{half} and {whole} bytes");
 }
 

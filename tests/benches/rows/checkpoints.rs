@@ -9,11 +9,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use async_trait::async_trait;
 use futures_util::future::join_all;
 use graph_engine::{
-    Ctx, Graph, Log, MemoryStore, Node, NodeError, Outcome, Route, Runner, START, Snap, State, Status, Task,
+    Ctx, Graph, Log, MemoryStore, Node, NodeError, Outcome, Route, Runner, START, Snap, State, Status, Task, child,
 };
 
 use crate::Here;
 use crate::measure::{Row, Target, Timed, times};
+use crate::nodes::{self, Count, CountUpdate};
 use crate::state_size::letters;
 
 const STEPS: u64 = 1_000;
@@ -103,8 +104,8 @@ async fn turn_by_hand(node: &dyn Bare, steps: u64) -> Rows {
 }
 
 /// One turn of a fresh thread in a fresh store.
-fn turn(here: &Here, runner: &Runner<Chat>) {
-    crate::nodes::turn(here, &runner.clone().store(MemoryStore::new()));
+fn turn<S: State + Default>(here: &Here, runner: &Runner<S>) {
+    nodes::turn(here, &runner.clone().store(MemoryStore::new()));
 }
 
 pub(crate) fn rows(here: &Here) {
@@ -115,11 +116,11 @@ pub(crate) fn rows(here: &Here) {
         .pair(times(20, || drop(black_box(here.run(turn_by_hand(&*node, STEPS))))), times(20, || turn(here, &runner)));
     row("16 threads:1000 of 5 super-steps, memory store", "thread", 5 * THREADS, Target::Nanoseconds(2_200.0))
         .pair(times(5, || threads_by_hand(here, &*node)), times(5, || threads(here, &growing(SHORT))));
+    let (asks, calls) = (asking(), calling());
     row("20 interrupt:100, memory store", "round trip", 20 * TRIPS, Target::Nanoseconds(2_000.0))
-        .pair(times(20, || trips_by_hand(here, &*node)), times(20, || trips(here, &asking())));
-    let calls = calling();
+        .pair(times(20, || trips_by_hand(here, &nodes::Tick)), times(20, || trips(here, &asks)));
     row("child graph of the same state, memory store", "call", 20 * TRIPS, Target::Shown)
-        .pair(times(20, || trips_by_hand(here, &*node)), times(20, || turn(here, &calls)));
+        .pair(times(20, || trips_by_hand(here, &nodes::Tick)), times(20, || turn(here, &calls)));
 }
 
 /// A thousand threads at once, each with a name and rows of its own.
@@ -136,45 +137,49 @@ fn threads(here: &Here, runner: &Runner<Chat>) {
     assert!(ends.iter().all(Result::is_ok));
 }
 
-/// Two super-steps by hand for each question: one that asks, one that is answered.
-fn trips_by_hand(here: &Here, node: &dyn Bare) {
-    let rows = here.run(turn_by_hand(node, 2 * TRIPS));
+/// Two super-steps by hand, with their rows, for each question: one that asks, one that is answered.
+fn trips_by_hand(here: &Here, node: &dyn nodes::Bare) {
+    let rows = here.run(async {
+        let (mut count, mut rows) = (Count::default(), Rows::default());
+        while count.ticks < 2 * TRIPS {
+            let update = node.run(&count).await;
+            count.apply(update);
+            rows.keep(&count.ticks);
+        }
+        rows
+    });
     assert_eq!(rows.ends.len() as u64, 2 * TRIPS);
 }
 
 /// A graph that asks again as soon as it is answered.
-fn asking() -> Runner<Chat> {
-    let ask = async |chat: Snap<Chat>, ctx: Ctx| -> Result<ChatUpdate, NodeError> {
+fn asking() -> Runner<Count> {
+    let ask = async |count: Snap<Count>, ctx: Ctx| -> Result<CountUpdate, NodeError> {
         ctx.interrupt::<u64>("how many?")?;
-        Ok(append(&chat))
+        Ok(Count::update().ticks(count.ticks + 1))
     };
-    let graph = Graph::builder("ask").node("tick", ask).edge(START, "tick").route("tick", |_: &Chat| Again::Tick);
+    let graph = Graph::builder("ask").node("tick", ask).edge(START, "tick").route("tick", |_: &Count| Again::Tick);
     graph.compile().expect("compiles").runner().timings(false)
 }
 
 /// A hundred questions, each answered by a turn that ends with the next one.
-fn trips(here: &Here, runner: &Runner<Chat>) {
+fn trips(here: &Here, runner: &Runner<Count>) {
     let thread = runner.clone().store(MemoryStore::new()).thread("guest-7");
     here.run(async {
-        let mut end = thread.run(Chat::update()).await.expect("it pauses");
+        let mut end = thread.run(Count::update()).await.expect("it pauses");
         for answer in 0..TRIPS {
             assert_eq!(end.status, Status::Paused);
             end = thread.resume(answer).await.expect("it pauses");
         }
-        assert_eq!(end.state.messages.len() as u64, TRIPS);
+        assert_eq!(end.state.ticks, TRIPS);
     });
 }
 
 /// A graph that calls a graph of one node again and again.
-fn calling() -> Runner<Chat> {
-    let inner = Graph::builder("inner").node("append", Append).edge(START, "append").compile().expect("compiles");
-    let again = |chat: &Chat| if (chat.messages.len() as u64) < TRIPS { Again::Tick } else { Again::End };
-    let graph = Graph::builder("outer")
-        .node("tick", graph_engine::child(&inner))
-        .edge(START, "tick")
-        .route("tick", again)
-        .compile();
-    graph.expect("compiles").runner().step_limit(10 * TRIPS).timings(false)
+fn calling() -> Runner<Count> {
+    let inner = Graph::builder("inner").node("tick", nodes::Tick).edge(START, "tick").compile().expect("compiles");
+    let again = |count: &Count| if count.ticks < TRIPS { Again::Tick } else { Again::End };
+    let graph = Graph::builder("outer").node("tick", child(&inner)).edge(START, "tick").route("tick", again);
+    graph.compile().expect("compiles").runner().step_limit(10 * TRIPS).timings(false)
 }
 
 pub(crate) fn laws(here: &Here) {
@@ -210,7 +215,7 @@ fn resume(here: &Here, checkpoints: u64) -> Timed<'_> {
     };
     let graph = Graph::builder("fill").node("tick", Fill).edge(START, "tick").route("tick", again);
     let runner = graph.compile().expect("compiles").runner().step_limit(checkpoints).store(MemoryStore::new());
-    crate::nodes::turn(here, &runner);
+    nodes::turn(here, &runner);
     let thread = runner.thread("t");
     times(20, move || {
         let state = here.run(thread.state()).expect("a state");
