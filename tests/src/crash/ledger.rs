@@ -78,8 +78,10 @@ impl Ledger {
 
     /// Notes what a task did outside.
     pub fn effect(&self, ctx: &Ctx, what: &str) {
-        let what = format!("{} {} {what}", ctx.node(), ctx.task());
-        self.write(&Line::Effect { key: ctx.idempotency_key(), step: ctx.step(), what });
+        let key = ctx.idempotency_key();
+        let what = format!("{} {} {what}", ctx.node(), without_hashes(&key));
+        let step = step_of(&key).unwrap_or_else(|| ctx.step());
+        self.write(&Line::Effect { key, step, what });
     }
 
     /// What a ledger in memory holds.
@@ -103,4 +105,32 @@ impl Ledger {
         let whole = text.rfind('\n').map_or("", |end| &text[..end]);
         Ok(whole.lines().map(|line| serde_json::from_str(line).expect("a line of a ledger")).collect())
     }
+}
+
+/// The same for every run of a script: ids of checkpoints are hashes of turns, whose ids are random.
+fn without_hashes(key: &str) -> String {
+    let (mut plain, mut run) = (String::new(), String::new());
+    for letter in key.chars().chain(['\0']) {
+        if letter.is_ascii_hexdigit() {
+            run.push(letter);
+            continue;
+        }
+        // One hash after the other may stand behind the last letter of a name.
+        plain.push_str(&run[..run.len() % 32]);
+        run.clear();
+        plain.push(letter);
+    }
+    plain.pop();
+    plain
+}
+
+/// The super-step of the thread itself in which a child graph's task ran; `None` for a task of the thread itself. A child
+/// that is kept per thread doesn't say.
+fn step_of(key: &str) -> Option<u64> {
+    let place = key.split('/').nth(1)?;
+    if place.len() <= 32 {
+        return None;
+    }
+    let step = place.split(':').nth(1).and_then(|task| task.split('.').next()?.parse().ok());
+    Some(step.unwrap_or(u64::MAX))
 }

@@ -129,6 +129,8 @@ impl<C: State> Call<'_, C> {
         let mut fresh = standing.from.is_none() && !standing.fork;
         let mut goes_on = false;
         machine.embed(call.clone(), self.step_limit);
+        // Where an earlier call left the child: this one has not been there, whatever becomes of it.
+        let earlier = standing.from.as_ref().filter(|(_, same_call)| !same_call).map(|(stored, _)| stored.info.id);
         if let Some((stored, same_call)) = standing.from {
             goes_on = same_call;
             machine.restore(stored).map_err(&fail)?;
@@ -162,7 +164,7 @@ impl<C: State> Call<'_, C> {
         };
         let stopped = Box::pin(driver.drive(&mut machine, Start::Enter(start))).await;
         drop(guard);
-        row.at = machine.head();
+        row.at = machine.head().filter(|head| Some(*head) != earlier);
         (row.waits, row.done) = (false, false);
         if durable {
             row.answers.clear();
