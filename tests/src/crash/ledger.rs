@@ -107,10 +107,11 @@ impl Ledger {
     }
 }
 
-/// The same for every run of a script: ids of checkpoints are hashes of turns, whose ids are random.
+/// The same for every run of a script on any thread: ids of checkpoints are hashes of turns, whose ids are random.
 fn without_hashes(key: &str) -> String {
     let (mut plain, mut run) = (String::new(), String::new());
-    for letter in key.chars().chain(['\0']) {
+    let within = key.split_once('/').map_or(key, |(_, within)| within);
+    for letter in within.chars().chain(['\0']) {
         if letter.is_ascii_hexdigit() {
             run.push(letter);
             continue;
