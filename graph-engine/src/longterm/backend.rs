@@ -98,7 +98,7 @@ pub enum Step {
 /// let put = Put::new(&Namespace::new(["users"])?, "kari", json!({"likes": "the sea"}));
 /// let prepared = settings.prepare(vec![Op::from(put)]).await?;
 /// let Step::Put(PreparedPut { expires_ms, words, .. }) = &prepared.steps[0] else { unreachable!() };
-/// assert_eq!((*expires_ms, words.keys().collect::<Vec<_>>()), (Some(1_500), vec!["sea", "the"]));
+/// assert_eq!((*expires_ms, words.keys().map(String::as_str).collect::<Vec<_>>()), (Some(1_500), vec!["sea", "the"]));
 /// # Ok::<(), graph_engine::longterm::LongTermError>(())
 /// # }).unwrap();
 /// ```

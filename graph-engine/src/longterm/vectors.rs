@@ -9,7 +9,7 @@
 /// assert_eq!(Vectors::from_bytes(&vectors.to_bytes()).as_ref(), Some(&vectors));
 /// assert_eq!(vectors.score(&[0.0, 1.0]), Some(1.0));
 /// assert_eq!(vectors.score(&[1.0]), None);
-/// assert_eq!(Vectors::from_bytes(b"torn"), None);
+/// assert_eq!(Vectors::from_bytes(b"cut"), None);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Vectors {
