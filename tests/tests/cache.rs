@@ -461,12 +461,14 @@ async fn clearing_forgets_one_node_or_all_and_no_other_graph() {
 async fn what_comes_from_the_cache_is_not_saved_early() {
     for parallel in BOTH {
         let (runs, store) = (Runs::new(), TestStore::lasting());
-        let runner = fanned(squaring(&runs).cache(Cache::by_payload::<u32>()));
-        let runner = runner.runner().parallel(parallel).store(store.clone());
-        runner.thread("a").run(numbers(&["2", "3"])).await.unwrap();
-        assert_eq!(store.saves().len(), 0, "{parallel:?}: both are over at once and go with the checkpoint");
-        runner.thread("b").run(numbers(&["2", "3"])).await.unwrap();
-        assert_eq!(store.saves().len(), 0, "{parallel:?}");
+        let quick = runs.node("quick").cache(Cache::by(|_: &Trip| 1));
+        let graph = Graph::<Trip>::builder("g").node("quick", quick).node("slow", runs.slow(10, "slow"));
+        let graph = graph.edge(START, "quick").edge(START, "slow").compile().unwrap();
+        let runner = graph.runner().parallel(parallel).store(store.clone());
+        runner.thread("a").run(Trip::update()).await.unwrap();
+        assert_eq!(store.saves().len(), 1, "{parallel:?}: one sibling is over while the other still runs");
+        runner.thread("b").run(Trip::update()).await.unwrap();
+        assert_eq!((runs.count("quick"), store.saves().len()), (1, 1), "{parallel:?}");
     }
 }
 
