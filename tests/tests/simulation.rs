@@ -11,7 +11,7 @@ use behaviour_tests::simulation::{Effort, Failure, explain, simulate_range};
 const SEEDS: u64 = 10_000;
 /// From so many seeds on, each construct must have happened in so many percent of them.
 const ENOUGH: u64 = 2_000;
-const PERCENT: f64 = 4.0;
+const PERCENT: f64 = 5.0;
 
 fn number(name: &str, default: u64) -> u64 {
     let text = env::var(name).unwrap_or_default();

@@ -99,7 +99,7 @@ impl Sketch {
 
 /// The environment of the graph.
 pub(super) fn environment(seed: u64, graph: GraphPlan, crashes: bool, rng: &mut Rng) -> SeedPlan {
-    let store = (crashes || !rng.percent(8)).then(|| crashes || rng.percent(60));
+    let store = (crashes || !rng.percent(8)).then(|| crashes || rng.percent(75));
     let count = 1 + rng.below(6);
     let mut turns: Vec<TurnEnv> = (0..count).map(|_| turn(rng)).collect();
     if crashes {
