@@ -8,6 +8,7 @@ use graph_nodes::model::{Chunk, ChunkStream, ModelError};
 use crate::StreamReader;
 use crate::http::Answer;
 use crate::read;
+use crate::schema::CallReader;
 
 /// What turns bytes into chunks.
 enum Reader {
@@ -23,6 +24,8 @@ struct Chunks {
     answer: Answer,
     /// Nothing once the answer has ended.
     reader: Option<Reader>,
+    /// Makes calls of JSON, where that is how they come.
+    calls: Option<CallReader>,
     ready: VecDeque<Chunk>,
     /// Comes after what is ready.
     error: Option<ModelError>,
@@ -32,14 +35,14 @@ struct Chunks {
 /// ends the call.
 ///
 /// The server says by the content type whether it streams; some do the one when they are asked for the other.
-pub(crate) fn chunks(answer: Answer, streaming: bool, max_bytes: usize) -> ChunkStream {
+pub(crate) fn chunks(answer: Answer, streaming: bool, max_bytes: usize, calls: Option<CallReader>) -> ChunkStream {
     let is_whole = answer.is_json().unwrap_or(!streaming);
     let reader = if is_whole {
         Reader::Whole { body: Vec::new(), max_bytes }
     } else {
         Reader::Events(StreamReader::new().with_max_bytes(max_bytes).with_secrets(answer.secrets().clone()))
     };
-    let chunks = Chunks { answer, reader: Some(reader), ready: VecDeque::new(), error: None };
+    let chunks = Chunks { answer, reader: Some(reader), calls, ready: VecDeque::new(), error: None };
     Box::pin(stream::unfold(chunks, |mut chunks| async move { Some((chunks.next().await?, chunks)) }))
 }
 
@@ -53,8 +56,9 @@ impl Chunks {
                 return Some(Err(error));
             }
             let reader = self.reader.take()?;
-            if let Err(error) = self.read(reader).await {
-                self.error = Some(error);
+            self.error = self.read(reader).await.err();
+            if self.reader.is_none() {
+                self.ready.extend(self.calls.take().and_then(|mut calls| calls.rest()));
             }
         }
     }
@@ -63,7 +67,8 @@ impl Chunks {
     async fn read(&mut self, mut reader: Reader) -> Result<(), ModelError> {
         let is_over = match self.answer.next().await {
             Ok(Some(bytes)) => {
-                self.ready.extend(reader.push(&bytes)?);
+                let chunks = reader.push(&bytes)?;
+                self.take(chunks);
                 reader.is_over()
             }
             Ok(None) => true,
@@ -72,11 +77,20 @@ impl Chunks {
             Err(error) => return Err(error),
         };
         if is_over {
-            self.ready.extend(reader.finish(&self.answer)?);
+            let chunks = reader.finish(&self.answer)?;
+            self.take(chunks);
         } else {
             self.reader = Some(reader);
         }
         Ok(())
+    }
+
+    fn take(&mut self, chunks: Vec<Chunk>) {
+        let calls = &mut self.calls;
+        self.ready.extend(chunks.into_iter().filter_map(|chunk| match calls {
+            None => Some(chunk),
+            Some(calls) => calls.push(chunk),
+        }));
     }
 }
 
