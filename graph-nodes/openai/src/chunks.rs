@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use futures_util::stream;
+use futures_util::{StreamExt, stream};
 use graph_nodes::model::{Chunk, ChunkStream, ModelError};
 
 use crate::StreamReader;
@@ -21,9 +21,8 @@ enum Reader {
 }
 
 struct Chunks {
-    answer: Answer,
-    /// Nothing once the answer has ended.
-    reader: Option<Reader>,
+    /// Nothing once the answer has ended: then the connection is free.
+    source: Option<(Answer, Reader)>,
     /// Makes calls of JSON, where that is how they come.
     calls: Option<CallReader>,
     ready: VecDeque<Chunk>,
@@ -42,8 +41,8 @@ pub(crate) fn chunks(answer: Answer, streaming: bool, max_bytes: usize, calls: O
     } else {
         Reader::Events(StreamReader::new().with_max_bytes(max_bytes).with_secrets(answer.secrets().clone()))
     };
-    let chunks = Chunks { answer, reader: Some(reader), calls, ready: VecDeque::new(), error: None };
-    Box::pin(stream::unfold(chunks, |mut chunks| async move { Some((chunks.next().await?, chunks)) }))
+    let chunks = Chunks { source: Some((answer, reader)), calls, ready: VecDeque::new(), error: None };
+    Box::pin(stream::unfold(chunks, |mut chunks| async move { Some((chunks.next().await?, chunks)) }).fuse())
 }
 
 impl Chunks {
@@ -55,17 +54,17 @@ impl Chunks {
             if let Some(error) = self.error.take() {
                 return Some(Err(error));
             }
-            let reader = self.reader.take()?;
-            self.error = self.read(reader).await.err();
-            if self.reader.is_none() {
+            let (answer, reader) = self.source.take()?;
+            self.error = self.read(answer, reader).await.err();
+            if self.source.is_none() {
                 self.ready.extend(self.calls.take().and_then(|mut calls| calls.rest()));
             }
         }
     }
 
     /// Waits for the next bytes once.
-    async fn read(&mut self, mut reader: Reader) -> Result<(), ModelError> {
-        let is_over = match self.answer.next().await {
+    async fn read(&mut self, mut answer: Answer, mut reader: Reader) -> Result<(), ModelError> {
+        let is_over = match answer.next().await {
             Ok(Some(bytes)) => {
                 let chunks = reader.push(&bytes)?;
                 self.take(chunks);
@@ -77,10 +76,10 @@ impl Chunks {
             Err(error) => return Err(error),
         };
         if is_over {
-            let chunks = reader.finish(&self.answer)?;
+            let chunks = reader.finish(&answer)?;
             self.take(chunks);
         } else {
-            self.reader = Some(reader);
+            self.source = Some((answer, reader));
         }
         Ok(())
     }
@@ -101,7 +100,7 @@ impl Reader {
             Self::Whole { body, max_bytes } => {
                 if body.len() + bytes.len() > *max_bytes {
                     let message = format!("the answer is larger than {max_bytes} bytes");
-                    return Err(ModelError::Provider { message, retry_after: None });
+                    return Err(ModelError::provider(message));
                 }
                 body.extend_from_slice(bytes);
                 Ok(Vec::new())

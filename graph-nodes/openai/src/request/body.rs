@@ -68,7 +68,8 @@ impl<'a> Body<'a> {
             tool_choice: None,
             response_format: given,
             stream: dialect.streaming,
-            stream_options: (dialect.streaming && dialect.stream_usage).then_some(StreamOptions { include_usage: true }),
+            stream_options: (dialect.streaming && dialect.stream_usage)
+                .then_some(StreamOptions { include_usage: true }),
             parameters: &request.parameters,
             json_reply: None,
         };
@@ -82,7 +83,10 @@ impl<'a> Body<'a> {
                 body.messages = json_history::messages(&request.messages, &Form::Words, dialect.reasoning);
             }
             (ToolMode::Schema, Some(reply)) => {
-                let form = Form::Object { instructions: instructions(&offer.tools, reply), is_value: matches!(reply, Reply::Value(_)) };
+                let form = Form::Object {
+                    instructions: instructions(&offer.tools, reply),
+                    is_value: matches!(reply, Reply::Value(_)),
+                };
                 body.messages = json_history::messages(&request.messages, &form, dialect.reasoning);
                 body.response_format = Some(ResponseFormat::calls(CallSchema::of(&offer.tools, reply), dialect.strict));
                 body.json_reply = Some(reply);

@@ -201,7 +201,14 @@ mod tests {
 
     #[test]
     fn an_object_of_another_form_is_a_text() {
-        for text in [r#"{"name":"search"}"#, r#"{"arguments":{}}"#, r#"{"name":" ","arguments":{}}"#, "{\"name\":\"sea", "{}", "{"] {
+        for text in [
+            r#"{"name":"search"}"#,
+            r#"{"arguments":{}}"#,
+            r#"{"name":" ","arguments":{}}"#,
+            "{\"name\":\"sea",
+            "{}",
+            "{",
+        ] {
             let (texts, calls, finish) = read(&[text], true);
             assert_eq!((texts.concat().as_str(), calls.len(), finish), (text, 0, Some(FinishReason::Stop)));
         }
@@ -235,7 +242,11 @@ mod tests {
             let whole = read(&[json], shows);
             for at in (0..json.len()).filter(|at| json.is_char_boundary(*at)) {
                 let cut = read(&[&json[..at], &json[at..]], shows);
-                assert_eq!((cut.0.concat(), cut.1, cut.2), (whole.0.concat(), whole.1.clone(), whole.2.clone()), "{json} {at}");
+                assert_eq!(
+                    (cut.0.concat(), cut.1, cut.2),
+                    (whole.0.concat(), whole.1.clone(), whole.2.clone()),
+                    "{json} {at}"
+                );
             }
         }
     }

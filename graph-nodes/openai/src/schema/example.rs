@@ -70,7 +70,10 @@ mod tests {
         assert_eq!(reply_json("7", false), r#"{"reply":"7"}"#);
         assert_eq!(reply_json(r#"{"rooms":7}"#, true), r#"{"reply":{"rooms":7}}"#);
         assert_eq!(reply_json("no JSON", true), r#"{"reply":"no JSON"}"#);
-        assert_eq!(result_json(Some("search"), "two hotels", CallStatus::Ok), r#"{"name":"search","result":"two hotels"}"#);
+        assert_eq!(
+            result_json(Some("search"), "two hotels", CallStatus::Ok),
+            r#"{"name":"search","result":"two hotels"}"#
+        );
         assert_eq!(result_json(None, "[1,2]", CallStatus::Ok), r#"{"result":[1,2]}"#);
         assert_eq!(result_json(Some("f"), "7", CallStatus::Error), r#"{"name":"f","error":"7"}"#);
     }

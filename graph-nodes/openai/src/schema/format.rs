@@ -125,9 +125,12 @@ mod tests {
             "additionalProperties": false,
         });
         let calls = [call("search", json!({"type": "object"})), call("book", json!({"$ref": "#/$defs/call_1"}))];
-        assert_eq!(schema, json!({
-            "anyOf": [calls[0], calls[1], reply],
-            "$defs": {"call_1": {"$ref": "#/$defs/call_1/$defs/A"}},
-        }));
+        assert_eq!(
+            schema,
+            json!({
+                "anyOf": [calls[0], calls[1], reply],
+                "$defs": {"call_1": {"$ref": "#/$defs/call_1/$defs/A"}},
+            })
+        );
     }
 }

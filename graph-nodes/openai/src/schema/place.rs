@@ -42,7 +42,8 @@ mod tests {
     #[test]
     fn a_schema_without_references_stays_where_it_is() {
         let mut definitions = Map::new();
-        let schema = json!({"$schema": "x", "type": "object", "properties": {"$ref": {"type": "string", "const": "#/a"}}});
+        let schema =
+            json!({"$schema": "x", "type": "object", "properties": {"$ref": {"type": "string", "const": "#/a"}}});
         let placed = place(&schema, "call_0", &mut definitions);
         assert_eq!(placed, json!({"type": "object", "properties": {"$ref": {"type": "string", "const": "#/a"}}}));
         assert!(definitions.is_empty());

@@ -20,13 +20,17 @@ fn each_role_has_its_own_fields_and_nothing_of_the_programs_own() {
             .with_usage(Usage::new(7, 2)),
         Message::tool("c1", "21 degrees").with_tool_name("weather").with_status(CallStatus::Error),
     ];
-    let call = json!({"id": "c1", "type": "function", "function": {"name": "weather", "arguments": "{\"city\": \"Bern\"}"}});
-    assert_eq!(messages(history), json!([
-        {"role": "system", "content": "You book hotels."},
-        {"role": "user", "content": "Is it warm in Bern?"},
-        {"role": "assistant", "content": "Let me see.", "tool_calls": [call]},
-        {"role": "tool", "tool_call_id": "c1", "content": "21 degrees"},
-    ]));
+    let call =
+        json!({"id": "c1", "type": "function", "function": {"name": "weather", "arguments": "{\"city\": \"Bern\"}"}});
+    assert_eq!(
+        messages(history),
+        json!([
+            {"role": "system", "content": "You book hotels."},
+            {"role": "user", "content": "Is it warm in Bern?"},
+            {"role": "assistant", "content": "Let me see.", "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "c1", "content": "21 degrees"},
+        ])
+    );
 }
 
 #[test]
@@ -40,12 +44,16 @@ fn a_message_without_content_is_an_empty_text_and_never_null() {
 fn texts_are_one_text_where_there_is_no_image() {
     let two = Message::user("a").with_content(Content::text("b"));
     let refused = Message::assistant("").with_content(Content::refusal("I won't."));
-    let artifact = Message::tool("c1", "see it").with_content(Content::Artifact { artifact: Artifact::new("file:///a") });
-    assert_eq!(messages([two, refused, artifact]), json!([
-        {"role": "user", "content": "ab"},
-        {"role": "assistant", "content": "I won't."},
-        {"role": "tool", "tool_call_id": "c1", "content": "see it"},
-    ]));
+    let artifact =
+        Message::tool("c1", "see it").with_content(Content::Artifact { artifact: Artifact::new("file:///a") });
+    assert_eq!(
+        messages([two, refused, artifact]),
+        json!([
+            {"role": "user", "content": "ab"},
+            {"role": "assistant", "content": "I won't."},
+            {"role": "tool", "tool_call_id": "c1", "content": "see it"},
+        ])
+    );
 }
 
 #[test]
@@ -54,10 +62,13 @@ fn an_image_makes_a_list_of_parts() {
     if let Content::Image { image } = &mut message.content[1] {
         image.detail = Some("low".into());
     }
-    assert_eq!(messages([message])[0]["content"], json!([
-        {"type": "text", "text": "What is this?"},
-        {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA==", "detail": "low"}},
-    ]));
+    assert_eq!(
+        messages([message])[0]["content"],
+        json!([
+            {"type": "text", "text": "What is this?"},
+            {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA==", "detail": "low"}},
+        ])
+    );
 }
 
 #[test]

@@ -46,7 +46,8 @@ fn a_request_without_messages_and_one_with_a_stray_removal() {
 
 #[test]
 fn parameters_that_would_overwrite_the_request() {
-    let own = ["messages", "model", "stream", "stream_options", "tools", "tool_choice", "functions", "function_call", "n"];
+    let own =
+        ["messages", "model", "stream", "stream_options", "tools", "tool_choice", "functions", "function_call", "n"];
     for name in own {
         let text = refused(&asking(ToolChoice::Auto).with_parameter(name, json!(null)));
         assert!(text.contains(&format!("the parameter `{name}` can't be set: ")), "{text}");

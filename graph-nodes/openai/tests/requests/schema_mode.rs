@@ -45,10 +45,13 @@ fn schema(body: &Value) -> &Value {
 fn a_model_that_may_call_chooses_among_the_calls_and_a_reply() {
     let body = sent(&asking(ToolChoice::Auto));
     assert_eq!(schema(&body), &json!({"anyOf": [call("search"), call("book"), reply(json!({"type": "string"}))]}));
-    assert_eq!(body["messages"], json!([
-        {"role": "system", "content": INSTRUCTIONS},
-        {"role": "user", "content": "hi"},
-    ]));
+    assert_eq!(
+        body["messages"],
+        json!([
+            {"role": "system", "content": INSTRUCTIONS},
+            {"role": "user", "content": "hi"},
+        ])
+    );
 }
 
 #[test]
@@ -101,15 +104,18 @@ fn earlier_calls_replies_and_results_have_the_form_of_an_answer() {
     ];
     let image = json!({"type": "image_url", "image_url": {"url": "http://127.0.0.1/h1.png"}});
     let found = json!({"type": "text", "text": "{\"name\":\"search\",\"result\":{\"hotels\":[\"h1\"]}}"});
-    assert_eq!(sent(&request)["messages"], json!([
-        {"role": "system", "content": format!("You book hotels.\n\n{INSTRUCTIONS}")},
-        {"role": "user", "content": "A hotel in Bern?"},
-        {"role": "assistant", "content": "{\"reply\":\"Let me see.\"}"},
-        {"role": "assistant", "content": "{\"name\":\"search\",\"arguments\":{\"city\": \"Bern\"}}"},
-        {"role": "user", "content": [found, image]},
-        {"role": "assistant", "content": "{\"name\":\"book\",\"arguments\":{\"unreadable\":\"{\\\"hotel\"}}"},
-        {"role": "user", "content": "{\"name\":\"book\",\"error\":\"no such hotel\"}"},
-        {"role": "assistant", "content": "{\"reply\":\"There is h1.\"}"},
-        {"role": "user", "content": "Thanks."},
-    ]));
+    assert_eq!(
+        sent(&request)["messages"],
+        json!([
+            {"role": "system", "content": format!("You book hotels.\n\n{INSTRUCTIONS}")},
+            {"role": "user", "content": "A hotel in Bern?"},
+            {"role": "assistant", "content": "{\"reply\":\"Let me see.\"}"},
+            {"role": "assistant", "content": "{\"name\":\"search\",\"arguments\":{\"city\": \"Bern\"}}"},
+            {"role": "user", "content": [found, image]},
+            {"role": "assistant", "content": "{\"name\":\"book\",\"arguments\":{\"unreadable\":\"{\\\"hotel\"}}"},
+            {"role": "user", "content": "{\"name\":\"book\",\"error\":\"no such hotel\"}"},
+            {"role": "assistant", "content": "{\"reply\":\"There is h1.\"}"},
+            {"role": "user", "content": "Thanks."},
+        ])
+    );
 }

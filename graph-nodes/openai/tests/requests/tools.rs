@@ -22,11 +22,9 @@ fn on_the_wire(name: &str) -> Value {
 #[test]
 fn the_choice_is_left_out_where_it_is_the_servers_own() {
     let both = json!([on_the_wire("search"), on_the_wire("book")]);
-    for (choice, word) in [
-        (ToolChoice::Auto, Value::Null),
-        (ToolChoice::None, json!("none")),
-        (ToolChoice::Required, json!("required")),
-    ] {
+    for (choice, word) in
+        [(ToolChoice::Auto, Value::Null), (ToolChoice::None, json!("none")), (ToolChoice::Required, json!("required"))]
+    {
         let body = sent(&asking(choice));
         assert_eq!((&body["tools"], &body["tool_choice"]), (&both, &word));
     }
@@ -49,7 +47,10 @@ fn without_tools_nothing_is_said_of_them() {
 #[test]
 fn a_tool_without_a_description_has_none() {
     let request = Request::new([Message::user("hi")]).with_tools([ToolSpec::new("f", "", json!({"type": "object"}))]);
-    assert_eq!(sent(&request)["tools"], json!([{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}]));
+    assert_eq!(
+        sent(&request)["tools"],
+        json!([{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}])
+    );
 }
 
 #[test]
