@@ -7,6 +7,7 @@ use graph_nodes::model::{Chunk, ChunkStream, ModelError};
 
 use crate::StreamReader;
 use crate::http::Answer;
+use crate::limits::Allowed;
 use crate::read;
 
 /// What turns bytes into chunks.
@@ -21,6 +22,8 @@ enum Reader {
 
 struct Chunks {
     answer: Answer,
+    /// The call's place among those at once; free as soon as the answer has ended.
+    allowed: Option<Allowed>,
     /// Nothing once the answer has ended.
     reader: Option<Reader>,
     ready: VecDeque<Chunk>,
@@ -32,14 +35,14 @@ struct Chunks {
 /// ends the call.
 ///
 /// The server says by the content type whether it streams; some do the one when they are asked for the other.
-pub(crate) fn chunks(answer: Answer, streaming: bool, max_bytes: usize) -> ChunkStream {
+pub(crate) fn chunks(answer: Answer, allowed: Option<Allowed>, streaming: bool, max_bytes: usize) -> ChunkStream {
     let is_whole = answer.is_json().unwrap_or(!streaming);
     let reader = if is_whole {
         Reader::Whole { body: Vec::new(), max_bytes }
     } else {
         Reader::Events(StreamReader::new().with_max_bytes(max_bytes).with_secrets(answer.secrets().clone()))
     };
-    let chunks = Chunks { answer, reader: Some(reader), ready: VecDeque::new(), error: None };
+    let chunks = Chunks { answer, allowed, reader: Some(reader), ready: VecDeque::new(), error: None };
     Box::pin(stream::unfold(chunks, |mut chunks| async move { Some((chunks.next().await?, chunks)) }))
 }
 
@@ -55,6 +58,9 @@ impl Chunks {
             let reader = self.reader.take()?;
             if let Err(error) = self.read(reader).await {
                 self.error = Some(error);
+            }
+            if self.reader.is_none() {
+                self.allowed = None;
             }
         }
     }
@@ -80,18 +86,29 @@ impl Chunks {
     }
 }
 
+/// The whole body of an answer that is no stream.
+pub(crate) async fn body(mut answer: Answer, max_bytes: usize) -> Result<Vec<u8>, ModelError> {
+    let mut body = Vec::new();
+    while let Some(bytes) = answer.next().await? {
+        extend(&mut body, &bytes, max_bytes)?;
+    }
+    Ok(body)
+}
+
+fn extend(body: &mut Vec<u8>, bytes: &[u8], max_bytes: usize) -> Result<(), ModelError> {
+    if body.len() + bytes.len() > max_bytes {
+        let message = format!("the answer is larger than {max_bytes} bytes");
+        return Err(ModelError::Provider { message, retry_after: None });
+    }
+    body.extend_from_slice(bytes);
+    Ok(())
+}
+
 impl Reader {
     fn push(&mut self, bytes: &[u8]) -> Result<Vec<Chunk>, ModelError> {
         match self {
             Self::Events(reader) => reader.push(bytes),
-            Self::Whole { body, max_bytes } => {
-                if body.len() + bytes.len() > *max_bytes {
-                    let message = format!("the answer is larger than {max_bytes} bytes");
-                    return Err(ModelError::Provider { message, retry_after: None });
-                }
-                body.extend_from_slice(bytes);
-                Ok(Vec::new())
-            }
+            Self::Whole { body, max_bytes } => extend(body, bytes, *max_bytes).map(|()| Vec::new()),
         }
     }
 

@@ -3,14 +3,14 @@
 use std::fmt;
 
 use async_trait::async_trait;
-use graph_engine::{BoxError, Embedder};
+use graph_engine::BoxError;
+use graph_engine::longterm::Embedder;
 use graph_nodes::model::ModelError;
 use serde::{Deserialize, Serialize};
 
+use crate::chunks::body;
 use crate::http::Connection;
-use crate::limits::Account;
-use crate::model::permit;
-use crate::read::body;
+use crate::meter::Meter;
 
 /// Makes vectors of texts, by `{base}/embeddings` of an OpenAI-compatible server: what a [`LongTermStore`] searches by
 /// meaning with. Made by [`OpenAi::build_embedder`](crate::OpenAi::build_embedder).
@@ -18,10 +18,10 @@ use crate::read::body;
 /// Many texts go out in requests of at most [`batch`](Self::batch) texts, one after the other. A failed request fails
 /// the whole call: a store that isn't given all vectors changes nothing.
 ///
-/// [`LongTermStore`]: graph_engine::LongTermStore
+/// [`LongTermStore`]: graph_engine::longterm::LongTermStore
 ///
 /// ```
-/// use graph_engine::Embedder;
+/// use graph_engine::longterm::Embedder;
 /// use graph_nodes_openai::OpenAi;
 /// use graph_nodes_openai::testing::{Reply, Server};
 ///
@@ -41,6 +41,7 @@ pub struct OpenAiEmbedder {
     pub(crate) batch: usize,
     pub(crate) connection: Connection,
     pub(crate) max_bytes: usize,
+    pub(crate) meter: Meter,
 }
 
 /// Why a server's vectors can't be used.
@@ -61,13 +62,17 @@ pub enum EmbedError {
     #[error("the texts got no vectors: {0}")]
     Model(#[source] ModelError),
     /// The answer is not what was asked for.
-    #[error("the server's vectors can't be read ({reason}); check that its base URL has an OpenAI-compatible `embeddings`")]
+    #[error(
+        "the server's vectors can't be read ({reason}); check that its base URL has an OpenAI-compatible `embeddings`"
+    )]
     Answer {
         /// What is wrong with it.
         reason: String,
     },
     /// A vector has another length.
-    #[error("the vector of text {text} has {got} numbers instead of {expected}; name the model that the store was made for")]
+    #[error(
+        "the vector of text {text} has {got} numbers instead of {expected}; name the model that the store was made for"
+    )]
     Dims {
         /// The text, from 0.
         text: usize,
@@ -108,6 +113,7 @@ impl OpenAiEmbedder {
 
     async fn ask(&self, first: usize, texts: &[String]) -> Result<Vec<Vec<f32>>, EmbedError> {
         let asked = Asked { model: &self.model, input: texts, encoding_format: "float" };
+        let _allowed = self.meter.admit_texts(texts).await.map_err(EmbedError::Model)?;
         let answer = self.connection.embeddings(&asked).await.map_err(EmbedError::Model)?;
         let text = body(answer, self.max_bytes).await.map_err(EmbedError::Model)?;
         let wrong = |reason: String| EmbedError::Answer { reason };
@@ -151,6 +157,10 @@ impl Embedder for OpenAiEmbedder {
 impl fmt::Debug for OpenAiEmbedder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { model, dims, batch, .. } = self;
-        f.debug_struct("OpenAiEmbedder").field("model", model).field("dims", dims).field("batch", batch).finish_non_exhaustive()
+        f.debug_struct("OpenAiEmbedder")
+            .field("model", model)
+            .field("dims", dims)
+            .field("batch", batch)
+            .finish_non_exhaustive()
     }
 }

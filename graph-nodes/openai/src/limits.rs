@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use crate::ApiKey;
 use crate::pace::Pace;
 
 /// How often, and how many at once, each key of a provider is used: calls a minute, tokens a minute, calls at once.
@@ -33,10 +35,10 @@ pub struct Limits {
 }
 
 #[derive(Default)]
-struct Accounts(Mutex<BTreeMap<String, Arc<Account>>>);
+struct Accounts(Mutex<BTreeMap<(String, u64), Arc<Account>>>);
 
 impl fmt::Debug for Accounts {
-    /// What the accounts are called is made of keys.
+    /// Whose accounts they are is nobody's business.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Accounts").finish_non_exhaustive()
     }
@@ -75,7 +77,11 @@ impl Limits {
     }
 
     /// The account of a base URL with a key.
-    pub(crate) fn account(&self, owner: String) -> Arc<Account> {
+    pub(crate) fn account(&self, base: &str, key: Option<&ApiKey>) -> Arc<Account> {
+        // A hash, so that no copy of the key stays here.
+        let mut hash = DefaultHasher::new();
+        key.map(ApiKey::expose).hash(&mut hash);
+        let owner = (base.to_owned(), hash.finish());
         let mut accounts = self.accounts.0.lock().unwrap_or_else(PoisonError::into_inner);
         let new = || {
             let (calls, tokens) = (self.calls.map(Pace::per_minute), self.tokens.map(Pace::per_minute));
@@ -143,7 +149,7 @@ mod tests {
     use super::*;
 
     fn account(limits: &Limits) -> Arc<Account> {
-        limits.account("a".to_owned())
+        limits.account("a", None)
     }
 
     #[tokio::test(start_paused = true)]
@@ -216,17 +222,19 @@ mod tests {
     async fn clones_share_an_account_and_keys_do_not() {
         let limits = Limits::new().calls_per_minute(1);
         let start = Instant::now();
-        limits.account("a".to_owned()).allow(1).await.unwrap();
-        limits.account("b".to_owned()).allow(1).await.unwrap();
+        let key = ApiKey::new("sk-a");
+        for (base, key) in [("a", None), ("b", None), ("a", Some(&key)), ("a", Some(&ApiKey::new("sk-b")))] {
+            limits.account(base, key).allow(1).await.unwrap();
+        }
         assert_eq!(start.elapsed().as_secs(), 0);
-        limits.clone().account("a".to_owned()).allow(1).await.unwrap();
+        limits.clone().account("a", Some(&key)).allow(1).await.unwrap();
         assert_eq!(start.elapsed().as_secs(), 60);
     }
 
     #[test]
     fn debug_says_nothing_of_whose_accounts_they_are() {
         let limits = Limits::new().at_once(1);
-        let _account = limits.account("canary".to_owned());
+        let _account = limits.account("canary", Some(&ApiKey::new("canary")));
         assert!(!format!("{limits:?}").contains("canary"));
     }
 }
