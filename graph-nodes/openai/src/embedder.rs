@@ -113,9 +113,9 @@ impl OpenAiEmbedder {
 
     async fn ask(&self, first: usize, texts: &[String]) -> Result<Vec<Vec<f32>>, EmbedError> {
         let asked = Asked { model: &self.model, input: texts, encoding_format: "float" };
-        let _allowed = self.meter.admit_texts(texts).await.map_err(EmbedError::Model)?;
+        let allowed = self.meter.admit_texts(texts).await.map_err(EmbedError::Model)?;
         let answer = self.connection.embeddings(&asked).await.map_err(EmbedError::Model)?;
-        let text = body(answer, self.max_bytes).await.map_err(EmbedError::Model)?;
+        let text = body(answer.keeping(allowed), self.max_bytes).await.map_err(EmbedError::Model)?;
         let wrong = |reason: String| EmbedError::Answer { reason };
         let Answered { data } = serde_json::from_slice(&text).map_err(|error| wrong(error.to_string()))?;
         if data.len() != texts.len() {

@@ -28,6 +28,7 @@ mod pace;
 mod read;
 mod request;
 mod retry_after;
+mod schema;
 mod secrets;
 mod settings;
 mod stream_reader;

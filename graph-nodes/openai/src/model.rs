@@ -71,7 +71,7 @@ impl ChatModel for OpenAiModel {
         let body = Body::of(&request, &self.model, self.dialect)?;
         let allowed = self.meter.admit(&request).await?;
         let answer = self.connection.chat(&body).await?;
-        Ok(chunks(answer, allowed, self.dialect.streaming, self.max_bytes))
+        Ok(chunks(answer.keeping(allowed), self.dialect.streaming, self.max_bytes, body.call_reader()))
     }
 }
 
