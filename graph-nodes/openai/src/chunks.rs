@@ -1,0 +1,112 @@
+//! The chunks of an answer while it arrives.
+
+use std::collections::VecDeque;
+
+use futures_util::stream;
+use graph_nodes::model::{Chunk, ChunkStream, ModelError};
+
+use crate::StreamReader;
+use crate::http::Answer;
+use crate::read;
+
+/// What turns bytes into chunks.
+enum Reader {
+    Events(StreamReader),
+    /// An answer that isn't streamed.
+    Whole {
+        body: Vec<u8>,
+        max_bytes: usize,
+    },
+}
+
+struct Chunks {
+    answer: Answer,
+    /// Nothing once the answer has ended.
+    reader: Option<Reader>,
+    ready: VecDeque<Chunk>,
+    /// Comes after what is ready.
+    error: Option<ModelError>,
+}
+
+/// The chunks of an answer. They are read when somebody asks for the next one, and never before; dropping the stream
+/// ends the call.
+///
+/// The server says by the content type whether it streams; some do the one when they are asked for the other.
+pub(crate) fn chunks(answer: Answer, streaming: bool, max_bytes: usize) -> ChunkStream {
+    let is_whole = answer.is_json().unwrap_or(!streaming);
+    let reader = if is_whole {
+        Reader::Whole { body: Vec::new(), max_bytes }
+    } else {
+        Reader::Events(StreamReader::new().with_max_bytes(max_bytes).with_secrets(answer.secrets().clone()))
+    };
+    let chunks = Chunks { answer, reader: Some(reader), ready: VecDeque::new(), error: None };
+    Box::pin(stream::unfold(chunks, |mut chunks| async move { Some((chunks.next().await?, chunks)) }))
+}
+
+impl Chunks {
+    async fn next(&mut self) -> Option<Result<Chunk, ModelError>> {
+        loop {
+            if let Some(chunk) = self.ready.pop_front() {
+                return Some(Ok(chunk));
+            }
+            if let Some(error) = self.error.take() {
+                return Some(Err(error));
+            }
+            let reader = self.reader.take()?;
+            if let Err(error) = self.read(reader).await {
+                self.error = Some(error);
+            }
+        }
+    }
+
+    /// Waits for the next bytes once.
+    async fn read(&mut self, mut reader: Reader) -> Result<(), ModelError> {
+        let is_over = match self.answer.next().await {
+            Ok(Some(bytes)) => {
+                self.ready.extend(reader.push(&bytes)?);
+                reader.is_over()
+            }
+            Ok(None) => true,
+            // Everything that belongs to the answer had arrived.
+            Err(_) if reader.is_whole() => true,
+            Err(error) => return Err(error),
+        };
+        if is_over {
+            self.ready.extend(reader.finish(&self.answer)?);
+        } else {
+            self.reader = Some(reader);
+        }
+        Ok(())
+    }
+}
+
+impl Reader {
+    fn push(&mut self, bytes: &[u8]) -> Result<Vec<Chunk>, ModelError> {
+        match self {
+            Self::Events(reader) => reader.push(bytes),
+            Self::Whole { body, max_bytes } => {
+                if body.len() + bytes.len() > *max_bytes {
+                    let message = format!("the answer is larger than {max_bytes} bytes");
+                    return Err(ModelError::Provider { message, retry_after: None });
+                }
+                body.extend_from_slice(bytes);
+                Ok(Vec::new())
+            }
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        matches!(self, Self::Events(reader) if reader.is_over())
+    }
+
+    fn is_whole(&self) -> bool {
+        matches!(self, Self::Events(reader) if reader.is_whole())
+    }
+
+    fn finish(self, answer: &Answer) -> Result<Vec<Chunk>, ModelError> {
+        match self {
+            Self::Events(reader) => reader.finish(),
+            Self::Whole { body, .. } => read::answer(&body, answer.secrets()).map(|chunk| vec![chunk]),
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! One HTTP exchange: what is sent where, how long it may take, and the bytes that come back.
+
+mod answer;
+mod clock;
+mod connection;
+mod endpoint;
+mod exchange;
+mod transport;
+
+pub(crate) use answer::Answer;
+pub(crate) use connection::Connection;
+pub(crate) use endpoint::Endpoint;
+pub(crate) use transport::{ReqwestTransport, Transport};

@@ -1,0 +1,9 @@
+//! A request as a server wants it.
+
+mod body;
+mod choice;
+mod messages;
+mod parameters;
+mod tools;
+
+pub(crate) use body::{Body, Dialect};
