@@ -7,6 +7,7 @@ use graph_nodes_openai::StreamReader;
 
 use crate::files::STREAMS;
 use crate::support::{Read, cuts, for_seeds, pieces};
+use crate::wire::line;
 
 /// Made by hand: short, with everything that a cut can go through.
 pub(crate) const BY_HAND: &[(&str, &str)] = &[
@@ -107,11 +108,10 @@ fn line_ends_make_no_difference() {
         let (n, name) = (seed as usize % STREAMS.len(), STREAMS[seed as usize % STREAMS.len()].0);
         let (body, whole) = &WHOLE[BY_HAND.len() + NO_TEXT.len() + n];
         let mut other = Vec::new();
-        for line in body.split_inclusive(|byte| *byte == b'\n') {
-            let (text, end) = line.split_at(line.len() - usize::from(line.ends_with(b"\n")));
-            other.extend_from_slice(text);
-            if !end.is_empty() {
-                other.extend_from_slice(random.pick(&["\n", "\r\n", "\r"]).as_bytes());
+        for text in body.split_inclusive(|byte| *byte == b'\n') {
+            match text.strip_suffix(b"\n") {
+                Some(text) => line(text, &mut other, &mut random),
+                None => other.extend_from_slice(text),
             }
         }
         check(&other, whole, &cuts(other.len(), &mut random), || format!("seed {seed}, {name}"));

@@ -10,7 +10,7 @@ use graph_nodes_openai::StreamReader;
 use crate::chunking::BY_HAND;
 use crate::files::STREAMS;
 use crate::support::{Read, cuts, for_seeds, pieces};
-use crate::wire::{Said, event, line_end};
+use crate::wire::{Said, event, line};
 
 /// The most bytes of an answer here, so that some are too large.
 const MAX: usize = 1_500;
@@ -37,7 +37,7 @@ struct Written {
 }
 
 /// What has to come out.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 struct Outcome {
     text: String,
     usage: Option<(u64, u64)>,
@@ -126,8 +126,7 @@ impl Stream {
                 self.ended_event(text, Effect::Error(ModelErrorKind::Provider), random);
             }
             19 => {
-                self.bytes.extend_from_slice(random.pick(&NO_TEXT));
-                self.line("", random);
+                line(random.pick(&NO_TEXT), &mut self.bytes, random);
                 self.written(Effect::Error(ModelErrorKind::Provider), usize::MAX);
             }
             20 => {
@@ -150,13 +149,11 @@ impl Stream {
         // A line may end within it, between two tokens.
         let at = json.find(",\"").filter(|_| random.below(4) == 0).map_or(json.len(), |at| at + 1);
         let (first, second) = json.split_at(at);
-        self.bytes.extend_from_slice(format!("data: {first}").as_bytes());
+        self.line(&format!("data: {first}"), random);
         if !second.is_empty() {
-            self.line("", random);
-            self.bytes.extend_from_slice(format!("data:{second}").as_bytes());
+            self.line(&format!("data:{second}"), random);
         }
-        let said = self.bytes.len();
-        self.line("", random);
+        let said = self.before_line_end();
         if random.below(8) == 0 {
             self.line(": within an event", random);
         }
@@ -172,50 +169,66 @@ impl Stream {
     }
 
     fn line(&mut self, text: &str, random: &mut Random) {
-        let end = line_end(random);
-        // A newline right after a return would end the line before it.
-        let end = if text.is_empty() && end == "\n" && self.bytes.ends_with(b"\r") { "\r" } else { end };
-        self.bytes.extend_from_slice(text.as_bytes());
-        self.bytes.extend_from_slice(end.as_bytes());
+        line(text.as_bytes(), &mut self.bytes, random);
+    }
+
+    /// Where the last line ended, its line end aside.
+    fn before_line_end(&self) -> usize {
+        self.bytes.len() - if self.bytes.ends_with(b"\r\n") { 2 } else { 1 }
     }
 
     fn written(&mut self, effect: Effect, said: usize) {
         // The first byte of a line end ends the line.
-        let ended = self.bytes.len() - usize::from(self.bytes.ends_with(b"\r\n"));
+        let ended = self.before_line_end() + 1;
         self.items.push(Written { effect, said, ended });
     }
 
     /// What has to come out of so many bytes.
     fn outcome(&self, length: usize) -> Outcome {
         let mut outcome = Outcome::default();
+        let mut items = self.items.iter();
         let mut is_over = false;
-        for item in &self.items {
-            let is_there = item.ended <= length.min(MAX) || (length <= MAX && item.said <= length);
-            if is_over || !is_there {
-                break;
-            }
-            match &item.effect {
-                Effect::Nothing => {}
-                Effect::Text(text) => outcome.text.push_str(text),
-                Effect::Usage(input, output) => outcome.usage = Some((*input, *output)),
-                Effect::Finish(word) => {
-                    let reason = FinishReason::from(*word);
-                    match &outcome.finish {
-                        Some(first) if first.is_cut() || !reason.is_cut() => {}
-                        _ => outcome.finish = Some(reason),
-                    }
+        while !is_over && let Some(item) = items.as_slice().first().filter(|item| item.ended <= length.min(MAX)) {
+            is_over = outcome.take(&item.effect);
+            items.next();
+        }
+        if is_over {
+            outcome.error = outcome.error.or(outcome.finish.is_none().then_some(ModelErrorKind::Truncated));
+            return outcome;
+        }
+        if length > MAX {
+            return Outcome { error: Some(ModelErrorKind::Provider), ..outcome };
+        }
+        // The last event counts without its end if it makes the answer whole, or is an error.
+        let mut last = outcome.clone();
+        if let Some(item) = items.next().filter(|item| item.said <= length) {
+            last.take(&item.effect);
+        }
+        match (&last.finish, last.error) {
+            (None, None) => Outcome { error: Some(ModelErrorKind::Truncated), ..outcome },
+            _ => last,
+        }
+    }
+}
+
+impl Outcome {
+    /// Takes an item; returns whether the stream is over.
+    fn take(&mut self, effect: &Effect) -> bool {
+        match effect {
+            Effect::Nothing => {}
+            Effect::Text(text) => self.text.push_str(text),
+            Effect::Usage(input, output) => self.usage = Some((*input, *output)),
+            Effect::Finish(word) => {
+                let reason = FinishReason::from(*word);
+                match &self.finish {
+                    Some(first) if first.is_cut() || !reason.is_cut() => {}
+                    _ => self.finish = Some(reason),
                 }
-                Effect::Error(kind) => (outcome.error, is_over) = (Some(*kind), true),
-                Effect::Done => is_over = true,
             }
+            Effect::Error(kind) => self.error = Some(*kind),
+            Effect::Done => {}
         }
-        let is_too_large = length > MAX && !is_over;
-        if is_too_large {
-            outcome.error = Some(ModelErrorKind::Provider);
-        } else if outcome.finish.is_none() {
-            outcome.error = outcome.error.or(Some(ModelErrorKind::Truncated));
-        }
-        outcome
+        matches!(effect, Effect::Error(_) | Effect::Done)
     }
 }
 

@@ -18,9 +18,13 @@ struct Expected {
     warnings: Vec<AssemblyWarning>,
 }
 
-const NOTHING: Expected =
-    Expected { text: "", calls: &[], finish: FinishReason::Stop, usage: None, warnings: Vec::new() };
-const CALLS: Expected = Expected { finish: FinishReason::ToolCalls, ..NOTHING };
+const fn nothing() -> Expected {
+    Expected { text: "", calls: &[], finish: FinishReason::Stop, usage: None, warnings: Vec::new() }
+}
+
+fn calls() -> Expected {
+    Expected { finish: FinishReason::ToolCalls, ..nothing() }
+}
 
 const fn used(input: u64, output: u64, total: u64, cached: u64) -> Option<Usage> {
     Some(Usage { input, output, total: Some(total), cached })
@@ -57,7 +61,7 @@ recorded! {
             r#"{ "hotel_ids": [ "h1", "h2"], "criteria": ["price"] }"#,
         )],
         warnings: vec![AssemblyWarning::RepeatedName { call: 0, name: "compare_hotels".into() }],
-        ..CALLS
+        ..calls()
     };
     llama_cpp_python_explore_forced: "llama-cpp-python/explore_forced" => Expected {
         calls: &[(
@@ -66,11 +70,11 @@ recorded! {
             r#"{ "city":"Paris", "guests":2}"#,
         )],
         warnings: vec![AssemblyWarning::RepeatedName { call: 0, name: "search_hotels".into() }],
-        ..CALLS
+        ..calls()
     };
     llama_cpp_python_text_only: "llama-cpp-python/text_only" => Expected {
         text: "Hello, welcome to the luxurious B&B in the heart of the city.",
-        ..NOTHING
+        ..nothing()
     };
     qwen_duplicate_argument_key: "qwen2.5-coder-0.5b/duplicate_argument_key" => Expected {
         calls: &[(
@@ -82,12 +86,12 @@ recorded! {
             call: 0,
             message: "the arguments hold a duplicate key `hotel_id` at line 1 column 29; send each key once".into(),
         }],
-        ..CALLS
+        ..calls()
     };
     qwen_json_schema_output: "qwen2.5-coder-0.5b/json_schema_output" => Expected {
         text: "{\n  \"hotel_id\": \"h1\",\n  \"reason\": \"The hotel offers a 4.2 star rating, which is higher than the 4.7 \
                star rating of the hotel in h2. This means that the h1,\" }",
-        ..NOTHING
+        ..nothing()
     };
     qwen_one_tool_call_auto_two_tools: "qwen2.5-coder-0.5b/one_tool_call_auto_two_tools" => Expected {
         calls: &[(
@@ -95,7 +99,7 @@ recorded! {
             "compare_hotels",
             r#"{"hotel_ids": ["h1", "h2"], "criteria": ["price", "rating"]}"#,
         )],
-        ..CALLS
+        ..calls()
     };
     qwen_one_tool_call_required: "qwen2.5-coder-0.5b/one_tool_call_required" => Expected {
         calls: &[(
@@ -104,21 +108,21 @@ recorded! {
             r#"{"city": "Paris", "check_in": "2026-12-05", "nights": 3, "guests": 2}"#,
         )],
         usage: used(159, 48, 207, 0),
-        ..CALLS
+        ..calls()
     };
     qwen_parallel_tool_calls: "qwen2.5-coder-0.5b/parallel_tool_calls" => Expected {
         calls: &[
             ("jsReObX1XA5yZq0G4CJ176TK4YobCpep", "get_hotel_details", r#"{"hotel_id": "h1"}"#),
             ("OowyM4n3Y8l6Q4zo3tiZ13X6wGT03dXX", "get_hotel_details", r#"{"hotel_id": "h2"}"#),
         ],
-        ..CALLS
+        ..calls()
     };
     qwen_parallel_two_different_tools: "qwen2.5-coder-0.5b/parallel_two_different_tools" => Expected {
         calls: &[
             ("Uw6BpLjUBqORcrjIuz3XlWf2edfHgGdD", "search_hotels", r#"{"city": "Oslo"}"#),
             ("NJJgInga3x85C8WvtIRKnS0QDnOu0vVv", "get_weather", r#"{"city": "Oslo"}"#),
         ],
-        ..CALLS
+        ..calls()
     };
     qwen_required_but_text_in_code_fence: "qwen2.5-coder-0.5b/required_but_text_in_code_fence" => Expected {
         text: concat!(
@@ -130,20 +134,20 @@ recorded! {
         ),
         finish: FinishReason::Length,
         usage: used(163, 200, 363, 0),
-        ..NOTHING
+        ..nothing()
     };
     qwen_text_only: "qwen2.5-coder-0.5b/text_only" => Expected {
         text: "Comparing hotels by rating can help hotel agents make informed decisions about which hotel to visit based \
                on their ratings.",
         usage: used(32, 23, 55, 0),
-        ..NOTHING
+        ..nothing()
     };
     qwen_tool_call_as_plain_text: "qwen2.5-coder-0.5b/tool_call_as_plain_text" => Expected {
         text: "{\"name\": \"compare_hotels\", \"arguments\": {\"hotel_ids\": [\"h1\", \"h2\"], \"criteria\": [\"price\", \
                \"rating\"]}}\n{\"name\": \"finish\", \"arguments\": {\"hotel_id\": \"h1\", \"reason\": \"The price of Hotel \
                Lumiere is higher than Hotel Grand Rivoli, and it has a higher rating than Hotel Petit Nord.\"}}",
         usage: used(460, 81, 541, 6),
-        ..NOTHING
+        ..nothing()
     };
     qwen_tool_call_truncated_by_max_tokens: "qwen2.5-coder-0.5b/tool_call_truncated_by_max_tokens" => Expected {
         calls: &[("7sEjeymA4I579jF5Hh1pUMiQQZnnLWjA", "search_hotels", r#"{"city": "Paris"#)],
@@ -154,7 +158,7 @@ recorded! {
                       complete JSON object"
                 .into(),
         }],
-        ..NOTHING
+        ..nothing()
     };
     smollm_arguments_violate_schema: "smollm2-135m/arguments_violate_schema" => Expected {
         calls: &[(
@@ -162,7 +166,7 @@ recorded! {
             "compare_hotels",
             r#"{"hotel_ids": ["h1", "h2", "h3"], "rating": 1.5}"#,
         )],
-        ..CALLS
+        ..calls()
     };
     smollm_compare_required: "smollm2-135m/compare_required" => Expected {
         calls: &[(
@@ -170,35 +174,35 @@ recorded! {
             "compare_hotels",
             r#"{"hotel_ids": ["h1", "h2"], "criteria": ["price"]}"#,
         )],
-        ..CALLS
+        ..calls()
     };
     smollm_explore_required: "smollm2-135m/explore_required" => Expected {
         calls: &[("tEpC20i2FstCliQXe0L5tqu0aJXLkK3D", "search_hotels", r#"{"city": "Paris", "guests": 2}"#)],
         usage: used(293, 26, 319, 0),
-        ..CALLS
+        ..calls()
     };
     smollm_json_schema_output: "smollm2-135m/json_schema_output" => Expected {
         text: "{\n  \"hotel_id\": \"h1\",\n  \"reason\": \"h1\"\n}",
-        ..NOTHING
+        ..nothing()
     };
     smollm_parallel_tool_calls: "smollm2-135m/parallel_tool_calls" => Expected {
         calls: &[
             ("Hp5a5UJmcXhzBXPjFyyvIrqpSZkUOfRO", "get_hotel_details", r#"{"hotel_id": "h1"}"#),
             ("GmRdz7hDHVtbGwaHCrqMNvM0mhBqE1ld", "get_hotel_details", r#"{"hotel_id": "h2"}"#),
         ],
-        ..CALLS
+        ..calls()
     };
     smollm_parallel_two_different_tools: "smollm2-135m/parallel_two_different_tools" => Expected {
         calls: &[
             ("Bx4HF1NCGCPizfCLZpjk0g748GJkcwcn", "search_hotels", r#"{"city": "Oslo", "guests": 3}"#),
             ("j5aYnIGsUJKm0rQv8UOzyB5NRxB8nSkr", "get_weather", r#"{"city": "Oslo"}"#),
         ],
-        ..CALLS
+        ..calls()
     };
     smollm_text_only: "smollm2-135m/text_only" => Expected {
         text: "Hello, welcome to the luxurious B&B in the heart of the city.",
         usage: used(30, 17, 47, 5),
-        ..NOTHING
+        ..nothing()
     };
 }
 
@@ -271,7 +275,7 @@ fn an_answer_that_is_not_streamed_is_read_as_the_same_kind_of_response() {
             r#"{"city": "Rome", "check_in": "2023-04-01", "nights": 4, "guests": 4}"#,
         )],
         usage: used(143, 49, 192, 132),
-        ..CALLS
+        ..calls()
     };
     check(&response, &expected);
 }
@@ -286,7 +290,7 @@ fn a_call_that_is_mirrored_in_the_old_field_is_one_call() {
             r#"{ "hotel_ids": [ "h1", "h2"], "criteria": ["price"] }"#,
         )],
         usage: used(415, 26, 441, 0),
-        ..CALLS
+        ..calls()
     };
     check(&response, &expected);
 }

@@ -114,7 +114,7 @@ fn calls_in_every_known_shape_are_read_right_or_are_a_typed_error() {
 fn the_strict_policy_refuses_what_has_no_id_of_its_own() {
     let policy = AssemblyPolicy::Strict;
     for seed in 0..200 {
-        let mut refused = |shape: Shape| {
+        let refused = |shape: Shape| {
             let stream = CallStream::new(shape, seed);
             let body = write(&stream.deltas, &["tool_calls"], &mut Random::new(seed));
             let strict = collect(Read::whole(&body.bytes), Collector::new().with_policy(policy));

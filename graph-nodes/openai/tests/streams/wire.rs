@@ -121,26 +121,26 @@ pub(crate) fn event(said: &Said<'_>, random: &mut Random) -> String {
     object(fields, random)
 }
 
-/// A line end: each server has one kind, and a proxy may mix them.
-pub(crate) fn line_end(random: &mut Random) -> &'static str {
-    random.pick(&["\n", "\n", "\n", "\r\n", "\r"])
+/// Writes a line. Each server has one kind of line end, and a proxy may mix them.
+pub(crate) fn line(text: &[u8], out: &mut Vec<u8>, random: &mut Random) {
+    let end = random.pick(&["\n", "\n", "\n", "\r\n", "\r"]);
+    // A newline right after a return would belong to the line before.
+    let end = if text.is_empty() && end == "\n" && out.ends_with(b"\r") { "\r" } else { end };
+    out.extend_from_slice(text);
+    out.extend_from_slice(end.as_bytes());
 }
 
 /// An event on the wire, perhaps behind a comment or beside fields that mean nothing here.
 pub(crate) fn put(json: &str, out: &mut Vec<u8>, random: &mut Random) {
-    let mut line = |text: &str, random: &mut Random| {
-        out.extend_from_slice(text.as_bytes());
-        out.extend_from_slice(line_end(random).as_bytes());
-    };
     match random.below(12) {
         0 => {
-            line(": keep-alive", random);
-            line("", random);
+            line(b": keep-alive", out, random);
+            line(b"", out, random);
         }
-        1 => line("event: message", random),
-        2 => line("id: 7", random),
+        1 => line(b"event: message", out, random),
+        2 => line(b"id: 7", out, random),
         _ => {}
     }
-    line(&format!("data:{}{json}", random.pick(&[" ", " ", ""])), random);
-    line("", random);
+    line(format!("data:{}{json}", random.pick(&[" ", " ", ""])).as_bytes(), out, random);
+    line(b"", out, random);
 }
