@@ -122,7 +122,12 @@ impl Stream {
             }
             17 => self.ended_event(random.pick(&["[DONE]", " [DONE] "]), Effect::Done, random),
             18 => {
-                let text = random.pick(&["<html>", "{\"choices\":", "{\"choices\":[{\"delta\":{\"content\":\"\\ud83c\"}}]}", "nul"]);
+                let text = random.pick(&[
+                    "<html>",
+                    "{\"choices\":",
+                    "{\"choices\":[{\"delta\":{\"content\":\"\\ud83c\"}}]}",
+                    "nul",
+                ]);
                 self.ended_event(text, Effect::Error(ModelErrorKind::Provider), random);
             }
             19 => {
@@ -349,7 +354,11 @@ fn the_cases_that_were_found_are_read_as_expected_wherever_they_are_cut() {
             (Some(error), Err(beginning)) => assert!(error.to_string().starts_with(beginning), "{name}: {error}"),
             (None, Ok((text, finish))) => {
                 let response = whole.response();
-                assert_eq!((response.text.as_str(), response.finish), (*text, Some(FinishReason::from(*finish))), "{name}");
+                assert_eq!(
+                    (response.text.as_str(), response.finish),
+                    (*text, Some(FinishReason::from(*finish))),
+                    "{name}"
+                );
             }
             (error, expected) => panic!("{name}: {error:?} instead of {expected:?}"),
         }

@@ -72,24 +72,76 @@ const INJECTIONS: [&str; 12] = [
 
 /// Arguments that are no JSON object.
 const NO_OBJECT: [&str; 24] = [
-    "{", "}", "{'city':'Bern'}", "{\"city\":\"Bern\",}", "{\"city\":NaN}", "{\"city\":\"Bern\"}}", "{\"city\":\"Bern\"}{}",
-    "nul", "null", "true", "7", "\"Bern\"", "\"{\\\"city\\\":\\\"Bern\\\"}\"", "[]", "[{\"city\":\"Bern\"}]", "city=Bern",
-    "{\"city\":\"Be\nrn\"}", "{\"city\":\"Bern\",\"city\":\"Thun\"}", "{\"city\":\"\\ud83c\"}", "{\"\\udfe8\":1}",
-    "{\"city\":\"\\x\"}", "\u{feff}{\"city\":\"Bern\"}", "{\"city\":1e999}", "<city>Bern</city>",
+    "{",
+    "}",
+    "{'city':'Bern'}",
+    "{\"city\":\"Bern\",}",
+    "{\"city\":NaN}",
+    "{\"city\":\"Bern\"}}",
+    "{\"city\":\"Bern\"}{}",
+    "nul",
+    "null",
+    "true",
+    "7",
+    "\"Bern\"",
+    "\"{\\\"city\\\":\\\"Bern\\\"}\"",
+    "[]",
+    "[{\"city\":\"Bern\"}]",
+    "city=Bern",
+    "{\"city\":\"Be\nrn\"}",
+    "{\"city\":\"Bern\",\"city\":\"Thun\"}",
+    "{\"city\":\"\\ud83c\"}",
+    "{\"\\udfe8\":1}",
+    "{\"city\":\"\\x\"}",
+    "\u{feff}{\"city\":\"Bern\"}",
+    "{\"city\":1e999}",
+    "<city>Bern</city>",
 ];
 
 /// Arguments that are an object of another type.
 const WRONG_TYPES: [&str; 16] = [
-    "{}", "", "{\"city\":null}", "{\"city\":7}", "{\"city\":[\"Bern\"]}", "{\"city\":{\"name\":\"Bern\"}}", "{\"City\":\"Bern\"}",
-    "{\"city\":\"Bern\",\"nights\":\"3\"}", "{\"city\":\"Bern\",\"nights\":-1}", "{\"city\":\"Bern\",\"nights\":256}",
-    "{\"city\":\"Bern\",\"nights\":1.5}", "{\"city\":\"Bern\",\"nights\":[]}", "{\"city\":\"Bern\",\"admin\":true}",
-    "{\"city\":\"Bern\",\"__proto__\":{}}", "{\"arguments\":{\"city\":\"Bern\"}}", "{\"nights\":3}",
+    "{}",
+    "",
+    "{\"city\":null}",
+    "{\"city\":7}",
+    "{\"city\":[\"Bern\"]}",
+    "{\"city\":{\"name\":\"Bern\"}}",
+    "{\"City\":\"Bern\"}",
+    "{\"city\":\"Bern\",\"nights\":\"3\"}",
+    "{\"city\":\"Bern\",\"nights\":-1}",
+    "{\"city\":\"Bern\",\"nights\":256}",
+    "{\"city\":\"Bern\",\"nights\":1.5}",
+    "{\"city\":\"Bern\",\"nights\":[]}",
+    "{\"city\":\"Bern\",\"admin\":true}",
+    "{\"city\":\"Bern\",\"__proto__\":{}}",
+    "{\"arguments\":{\"city\":\"Bern\"}}",
+    "{\"nights\":3}",
 ];
 
 /// Names of tools that there are not, or not here.
 const NAMES: [&str; 22] = [
-    "", " ", "refund", "Refund", "refund ", " refund", "functions.refund", "refund\u{0}", "search\u{0}", "Search", "SEARCH",
-    "search ", "se\u{430}rch", "search,refund", "search\nrefund", "fly", "../refund", "agent", "gate", "tools", "🏨", "x\" or 1",
+    "",
+    " ",
+    "refund",
+    "Refund",
+    "refund ",
+    " refund",
+    "functions.refund",
+    "refund\u{0}",
+    "search\u{0}",
+    "Search",
+    "SEARCH",
+    "search ",
+    "se\u{430}rch",
+    "search,refund",
+    "search\nrefund",
+    "fly",
+    "../refund",
+    "agent",
+    "gate",
+    "tools",
+    "🏨",
+    "x\" or 1",
 ];
 
 fn cases() -> Vec<Case> {
@@ -104,7 +156,11 @@ fn cases() -> Vec<Case> {
     }
     for text in INJECTIONS {
         add(format!("text {text:?}"), said(text), By::Nobody);
-        add(format!("text beside a call {text:?}"), Said { text: text.into(), ..call("search", GOOD) }, By::Tools(1, 0));
+        add(
+            format!("text beside a call {text:?}"),
+            Said { text: text.into(), ..call("search", GOOD) },
+            By::Tools(1, 0),
+        );
         let city = json!({"city": text.chars().take(100).collect::<String>()}).to_string();
         add(format!("as an argument {text:?}"), call("search", city), By::Tools(1, 0));
     }
@@ -178,9 +234,7 @@ fn split(text: &str, size: usize) -> Vec<String> {
 fn body(said: &Said, form: Form) -> Vec<u8> {
     let mut events = Vec::new();
     let Said { text, calls, refusal, finish } = said;
-    let start = |n: usize, Call(id, name, _): &Call, arguments: &str| {
-        json!({"index": n, "id": id, "type": "function", "function": {"name": name, "arguments": arguments}})
-    };
+    let start = |n: usize, Call(id, name, _): &Call, arguments: &str| json!({"index": n, "id": id, "type": "function", "function": {"name": name, "arguments": arguments}});
     let Some(size) = (match form {
         Form::Whole => None,
         Form::Pieces(size) | Form::Mixed(size) => Some(size),
@@ -236,11 +290,18 @@ async fn check(case: &Case, form: Form, piece: usize) {
             assert_eq!((reply, totals.attempts, totals.counters.get(code)), (Some(DONE), 2, Some(&1)), "{what}");
             assert_eq!(trip.history.len(), 2, "{what}");
         }
-        By::Handoff => assert_eq!((reply, totals.attempts, trip.history.len(), trip.notes.clone()), (None, 1, 1, notes), "{what}"),
-        By::Nobody => assert_eq!((reply, totals.attempts, trip.history.len()), (Some(&*case.said.text), 1, 2), "{what}"),
+        By::Handoff => {
+            assert_eq!((reply, totals.attempts, trip.history.len(), trip.notes.clone()), (None, 1, 1, notes), "{what}")
+        }
+        By::Nobody => {
+            assert_eq!((reply, totals.attempts, trip.history.len()), (Some(&*case.said.text), 1, 2), "{what}")
+        }
         By::Tools(..) => {
             assert_eq!((reply, totals.attempts), (Some(DONE), 2), "{what}");
-            assert_eq!(model.requests()[1].messages, trip.history.iter().take(2 + runs + errors).cloned().collect::<Vec<_>>());
+            assert_eq!(
+                model.requests()[1].messages,
+                trip.history.iter().take(2 + runs + errors).cloned().collect::<Vec<_>>()
+            );
         }
     }
 }

@@ -31,11 +31,8 @@ const fn used(input: u64, output: u64, total: u64, cached: u64) -> Option<Usage>
 }
 
 fn check(response: &Response, expected: &Expected) {
-    let calls: Vec<_> = response
-        .calls
-        .iter()
-        .map(|call| (call.id.as_str(), call.name.as_str(), call.arguments.raw()))
-        .collect();
+    let calls: Vec<_> =
+        response.calls.iter().map(|call| (call.id.as_str(), call.name.as_str(), call.arguments.raw())).collect();
     assert_eq!(response.text, expected.text);
     assert_eq!(calls, expected.calls);
     assert_eq!(response.finish.as_ref(), Some(&expected.finish));

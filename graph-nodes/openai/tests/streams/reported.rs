@@ -35,7 +35,8 @@ const DONE: &str = "data: [DONE]\n\n";
 
 #[test]
 fn d1_two_calls_at_index_zero_with_ids_of_their_own_keep_their_arguments() {
-    let piece = |id: &str, function: Value| fragment(json!({"index": 0, "id": id, "type": "function", "function": function}));
+    let piece =
+        |id: &str, function: Value| fragment(json!({"index": 0, "id": id, "type": "function", "function": function}));
     let start = json!({"name": "km", "arguments": "{\"from\":"});
     // Mixed, then one after the other, then both in one event.
     let mixed = [
@@ -50,9 +51,7 @@ fn d1_two_calls_at_index_zero_with_ids_of_their_own_keep_their_arguments() {
         piece("g2", start),
         fragment(json!({"index": 0, "function": {"arguments": "\"Thun\"}"}})),
     ];
-    let whole = |id: &str, city: &str| {
-        json!({"index": 0, "id": id, "function": {"name": "km", "arguments": json!({"from": city}).to_string()}})
-    };
+    let whole = |id: &str, city: &str| json!({"index": 0, "id": id, "function": {"name": "km", "arguments": json!({"from": city}).to_string()}});
     let together = [delta(json!({"tool_calls": [whole("g1", "Bern"), whole("g2", "Thun")]}))];
     for stream in [mixed.concat(), in_turn.concat(), together.concat()] {
         let (calls, warnings) = calls(&format!("{stream}{}{DONE}", finish("tool_calls")));
@@ -76,11 +75,17 @@ async fn turn(bodies: impl IntoIterator<Item = String>, piece: usize) -> (Vec<Me
 async fn d2_two_blocks_one_after_the_other_are_both_run_without_a_further_turn() {
     // Gateways that translate blocks: text is block 0, a start, pieces and a stop that carries nothing for each call.
     let block = |index: u32, id: &str, city: &str| {
-        let start = json!({"index": index, "id": id, "type": "function", "function": {"name": "search", "arguments": ""}});
+        let start =
+            json!({"index": index, "id": id, "type": "function", "function": {"name": "search", "arguments": ""}});
         let piece = |text: &str| fragment(json!({"index": index, "function": {"arguments": text}}));
         [fragment(start), piece(""), piece("{\"city\""), piece(&format!(":\"{city}\"}}")), delta(json!({}))].concat()
     };
-    let first = [delta(json!({"content": "Both at once."})), block(1, "b1", "Bern"), block(2, "b2", "Thun"), finish("tool_calls")];
+    let first = [
+        delta(json!({"content": "Both at once."})),
+        block(1, "b1", "Bern"),
+        block(2, "b2", "Thun"),
+        finish("tool_calls"),
+    ];
     for piece in [1, 50, usize::MAX] {
         let second = delta(json!({"content": "done"})) + &finish("stop");
         let (history, requests) = turn([first.concat(), second], piece).await;

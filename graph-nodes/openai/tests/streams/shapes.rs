@@ -121,7 +121,7 @@ fn the_strict_policy_refuses_what_has_no_id_of_its_own() {
             (stream.calls.len(), strict.map(|response| response.calls.len()))
         };
         // S48.
-        assert_eq!(refused(Shape::NoIds).1, Err(AssemblyError::MissingId { call: 0 }));
+        assert!(matches!(refused(Shape::NoIds).1, Err(AssemblyError::MissingId { .. })));
         match refused(Shape::OneId) {
             (1, kept) => assert_eq!(kept, Ok(1)),
             (_, kept) => assert!(matches!(kept, Err(AssemblyError::DuplicateId { id, .. }) if id == "id0")),

@@ -27,7 +27,8 @@ pub(crate) fn object(mut fields: Vec<(&str, String)>, random: &mut Random) -> St
         fields.swap(n, random.below(n + 1));
     }
     let space = random.pick(&["", "", " "]);
-    let fields: Vec<String> = fields.into_iter().map(|(name, json)| format!("{space}\"{name}\":{space}{json}")).collect();
+    let fields: Vec<String> =
+        fields.into_iter().map(|(name, json)| format!("{space}\"{name}\":{space}{json}")).collect();
     format!("{{{}{space}}}", fields.join(","))
 }
 
