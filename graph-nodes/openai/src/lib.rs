@@ -21,6 +21,7 @@ mod openai;
 mod read;
 mod request;
 mod retry_after;
+mod schema;
 mod secrets;
 mod settings;
 mod stream_reader;

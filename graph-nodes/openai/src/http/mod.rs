@@ -7,6 +7,13 @@ mod endpoint;
 mod exchange;
 mod transport;
 
+#[cfg(test)]
+mod limit_tests;
+#[cfg(test)]
+mod memory;
+#[cfg(test)]
+mod reading_tests;
+
 pub(crate) use answer::Answer;
 pub(crate) use connection::Connection;
 pub(crate) use endpoint::Endpoint;
