@@ -16,17 +16,17 @@ pub(crate) struct Answer {
     clock: Clock,
     secrets: Secrets,
     /// The call's place among those at once.
-    allowed: Option<Allowed>,
+    _allowed: Option<Allowed>,
 }
 
 impl Answer {
     pub(super) fn new(response: Response, clock: Clock, secrets: Secrets) -> Self {
-        Self { response, clock, secrets, allowed: None }
+        Self { response, clock, secrets, _allowed: None }
     }
 
     /// Keeps the call's place for as long as the answer is read.
     pub(crate) fn keeping(self, allowed: Option<Allowed>) -> Self {
-        Self { allowed, ..self }
+        Self { _allowed: allowed, ..self }
     }
 
     /// Whether the server says that the body is one JSON text (yes), an event stream (no), or nothing of use.
