@@ -1,12 +1,13 @@
 //! What a model is shown before the conversation, and whether it must call a tool.
 
 use graph_engine::MemoryStore;
+use graph_nodes::gate::{Validators, Verdict};
 use graph_nodes::message::{Message, ToolCall};
 use graph_nodes::model::{ScriptedModel, ToolChoice, Turn};
 use graph_nodes::stage::{AgentNode, Example, FinalizePolicy, StageError};
 use serde_json::json;
 
-use crate::support::{Stage, Trip, calls, fixed, only_good, say, seat, transcript};
+use crate::support::{Stage, Trip, calls, fixed, say, seat, transcript};
 
 fn stage(agent: fn(AgentNode<Trip>) -> AgentNode<Trip>) -> Stage {
     Stage { agent, ..Stage::tools([fixed("a", || Ok("A".into()))]) }
@@ -22,7 +23,11 @@ fn shown(agent: AgentNode<Trip>) -> AgentNode<Trip> {
 
 #[tokio::test(start_paused = true)]
 async fn examples_stand_between_prompt_and_history_of_every_request_and_are_never_kept() {
-    let stage = stage(shown).validators(only_good());
+    let not_bad = Validators::new().with_fn("not_bad", |response, _: &Trip| match response.text.as_str() {
+        "bad" => Verdict::retry("bad", "say `good`"),
+        _ => Verdict::Accept,
+    });
+    let stage = stage(shown).validators(not_bad);
     let model = ScriptedModel::new([calls([("1", "a")]), Turn::text("bad"), Turn::text("good")]);
     let thread = stage.runner(&model).store(MemoryStore::new()).thread("t");
     let end = say(&thread).await.unwrap();
