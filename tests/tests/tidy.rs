@@ -112,7 +112,7 @@ const OPENAI: &[(&str, u32)] = &[
     ("stream_reader", 3),
     ("http", 4),
     ("chunks", 5),
-    ("embedder", 5),
+    ("embedder", 6),
     ("settings", 5),
     ("model", 6),
     ("openai", 7),
