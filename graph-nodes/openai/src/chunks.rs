@@ -2,12 +2,13 @@
 
 use std::collections::VecDeque;
 
-use futures_util::stream;
+use futures_util::{StreamExt, stream};
 use graph_nodes::model::{Chunk, ChunkStream, ModelError};
 
 use crate::StreamReader;
 use crate::http::Answer;
 use crate::read;
+use crate::schema::CallReader;
 
 /// What turns bytes into chunks.
 enum Reader {
@@ -20,9 +21,10 @@ enum Reader {
 }
 
 struct Chunks {
-    answer: Answer,
-    /// Nothing once the answer has ended.
-    reader: Option<Reader>,
+    /// Nothing once the answer has ended: then the connection is free.
+    source: Option<(Answer, Reader)>,
+    /// Makes calls of JSON, where that is how they come.
+    calls: Option<CallReader>,
     ready: VecDeque<Chunk>,
     /// Comes after what is ready.
     error: Option<ModelError>,
@@ -32,15 +34,15 @@ struct Chunks {
 /// ends the call.
 ///
 /// The server says by the content type whether it streams; some do the one when they are asked for the other.
-pub(crate) fn chunks(answer: Answer, streaming: bool, max_bytes: usize) -> ChunkStream {
+pub(crate) fn chunks(answer: Answer, streaming: bool, max_bytes: usize, calls: Option<CallReader>) -> ChunkStream {
     let is_whole = answer.is_json().unwrap_or(!streaming);
     let reader = if is_whole {
         Reader::Whole { body: Vec::new(), max_bytes }
     } else {
         Reader::Events(StreamReader::new().with_max_bytes(max_bytes).with_secrets(answer.secrets().clone()))
     };
-    let chunks = Chunks { answer, reader: Some(reader), ready: VecDeque::new(), error: None };
-    Box::pin(stream::unfold(chunks, |mut chunks| async move { Some((chunks.next().await?, chunks)) }))
+    let chunks = Chunks { source: Some((answer, reader)), calls, ready: VecDeque::new(), error: None };
+    Box::pin(stream::unfold(chunks, |mut chunks| async move { Some((chunks.next().await?, chunks)) }).fuse())
 }
 
 impl Chunks {
@@ -52,18 +54,20 @@ impl Chunks {
             if let Some(error) = self.error.take() {
                 return Some(Err(error));
             }
-            let reader = self.reader.take()?;
-            if let Err(error) = self.read(reader).await {
-                self.error = Some(error);
+            let (answer, reader) = self.source.take()?;
+            self.error = self.read(answer, reader).await.err();
+            if self.source.is_none() {
+                self.ready.extend(self.calls.take().and_then(|mut calls| calls.rest()));
             }
         }
     }
 
     /// Waits for the next bytes once.
-    async fn read(&mut self, mut reader: Reader) -> Result<(), ModelError> {
-        let is_over = match self.answer.next().await {
+    async fn read(&mut self, mut answer: Answer, mut reader: Reader) -> Result<(), ModelError> {
+        let is_over = match answer.next().await {
             Ok(Some(bytes)) => {
-                self.ready.extend(reader.push(&bytes)?);
+                let chunks = reader.push(&bytes)?;
+                self.take(chunks);
                 reader.is_over()
             }
             Ok(None) => true,
@@ -72,11 +76,20 @@ impl Chunks {
             Err(error) => return Err(error),
         };
         if is_over {
-            self.ready.extend(reader.finish(&self.answer)?);
+            let chunks = reader.finish(&answer)?;
+            self.take(chunks);
         } else {
-            self.reader = Some(reader);
+            self.source = Some((answer, reader));
         }
         Ok(())
+    }
+
+    fn take(&mut self, chunks: Vec<Chunk>) {
+        let calls = &mut self.calls;
+        self.ready.extend(chunks.into_iter().filter_map(|chunk| match calls {
+            None => Some(chunk),
+            Some(calls) => calls.push(chunk),
+        }));
     }
 }
 
@@ -87,7 +100,7 @@ impl Reader {
             Self::Whole { body, max_bytes } => {
                 if body.len() + bytes.len() > *max_bytes {
                     let message = format!("the answer is larger than {max_bytes} bytes");
-                    return Err(ModelError::Provider { message, retry_after: None });
+                    return Err(ModelError::provider(message));
                 }
                 body.extend_from_slice(bytes);
                 Ok(Vec::new())

@@ -21,6 +21,7 @@ mod openai;
 mod read;
 mod request;
 mod retry_after;
+mod schema;
 mod secrets;
 mod settings;
 mod stream_reader;
@@ -35,6 +36,8 @@ pub use key::{ApiKey, KeyError};
 pub use model::OpenAiModel;
 pub use openai::OpenAi;
 pub use read::{read_answer, read_error};
+/// The HTTP client, for one of your own: [`OpenAi::http_client`].
+pub use reqwest;
 pub use reqwest::header::HeaderMap;
 pub use stream_reader::StreamReader;
 pub use timeouts::Timeouts;

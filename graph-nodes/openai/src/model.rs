@@ -68,7 +68,7 @@ impl ChatModel for OpenAiModel {
     async fn stream(&self, request: Request) -> Result<ChunkStream, ModelError> {
         let body = Body::of(&request, &self.model, self.dialect)?;
         let answer = self.connection.chat(&body).await?;
-        Ok(chunks(answer, self.dialect.streaming, self.max_bytes))
+        Ok(chunks(answer, self.dialect.streaming, self.max_bytes, body.call_reader()))
     }
 }
 

@@ -3,11 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::http::{Connection, ReqwestTransport, Transport};
+use crate::http::{Connection, ReqwestTransport, Transport, client};
 use crate::model::OpenAiModel;
 use crate::request::Dialect;
 use crate::secrets::Secrets;
-use crate::settings::{Headers, client, endpoint};
+use crate::settings::{Headers, endpoint};
 use crate::stream_reader::MAX_BYTES;
 use crate::{ApiKey, BuildError, Timeouts, ToolMode};
 

@@ -30,7 +30,7 @@ pub fn read_answer(body: &[u8]) -> Result<Chunk, ModelError> {
 
 /// As [`read_answer`], with these texts taken out of every error.
 pub(crate) fn answer(body: &[u8], secrets: &Secrets) -> Result<Chunk, ModelError> {
-    let no_json = |why: String| ModelError::Provider { message: format!("the answer is {why}"), retry_after: None };
+    let no_json = |why: String| ModelError::provider(format!("the answer is {why}"));
     let text = std::str::from_utf8(body).map_err(|error| no_json(format!("no text: {error}")))?;
     if text.trim().is_empty() {
         return Err(ModelError::truncated("the answer is empty"));

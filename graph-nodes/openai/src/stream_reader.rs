@@ -197,5 +197,5 @@ impl Default for StreamReader {
 
 /// The server doesn't write what it should.
 fn broken(message: String) -> ModelError {
-    ModelError::Provider { message, retry_after: None }
+    ModelError::provider(message)
 }

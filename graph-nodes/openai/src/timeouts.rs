@@ -8,7 +8,7 @@ use std::time::Duration;
 /// | --- | --- | --- | --- |
 /// | [`connect`](Self::connect) | when a connection is opened | when it is there | 10 seconds |
 /// | [`first_byte`](Self::first_byte) | when the request is sent, connecting included | with the first byte of the answer's body | 2 minutes |
-/// | [`between_chunks`](Self::between_chunks) | with the last bytes of the body | with the next ones, a keep-alive comment among them | 1 minute |
+/// | [`between_chunks`](Self::between_chunks) | when the next bytes of the body are waited for | with these, be they only a keep-alive comment | 1 minute |
 /// | [`whole`](Self::whole) | when the request is sent | with the end of the answer | none |
 ///
 /// A limit that is passed ends the call with [`ModelError::Transport`](graph_nodes::model::ModelError::Transport), which says which one it was. A local server

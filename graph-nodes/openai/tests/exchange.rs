@@ -89,6 +89,20 @@ async fn an_error_that_ends_an_answer_comes_after_its_chunks() {
 }
 
 #[tokio::test]
+async fn what_had_arrived_before_an_error_event_is_kept() {
+    let usage = "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":5,\"completion_tokens\":2}}\n\n";
+    let body = format!("{}{usage}data: {{\"error\":\"out of memory\"}}\n\n", &HELLO[..finish()]);
+    let (response, _server) = asked(Reply::stream(body)).await;
+    let error = response.unwrap_err();
+    assert_eq!(error.kind(), ModelErrorKind::Provider);
+    let received = error.received().unwrap();
+    assert_eq!(
+        (received.text.as_str(), received.usage, received.finish.as_ref()),
+        ("Hello", Some(Usage::new(5, 2)), None)
+    );
+}
+
+#[tokio::test]
 async fn an_answer_without_an_end_is_never_whole() {
     for cut in [finish(), finish() + 20, HELLO.find("\"stop\"").unwrap()] {
         for reply in [

@@ -73,6 +73,8 @@ pub enum ModelError {
         message: String,
         /// How long to wait, where the provider says so.
         retry_after: Option<Duration>,
+        /// What had arrived, if the answer had begun; cut off, so none of its calls is executable.
+        received: Option<Box<Response>>,
     },
     /// The answer ended without saying that it is whole. Retryable.
     #[error("the model's answer is not whole ({message}); try again")]
@@ -134,6 +136,11 @@ impl ModelError {
         Self::Rejected { message: message.into() }
     }
 
+    /// A failure of the provider.
+    pub fn provider(message: impl Into<String>) -> Self {
+        Self::Provider { message: message.into(), retry_after: None, received: None }
+    }
+
     /// A request that is not sent.
     pub fn unsendable(message: impl Into<String>) -> Self {
         Self::Unsendable { message: message.into() }
@@ -178,6 +185,7 @@ impl ModelError {
     pub fn received(&self) -> Option<&Response> {
         match self {
             Self::StreamBroken { received, .. } => Some(received),
+            Self::Provider { received, .. } => received.as_deref(),
             _ => None,
         }
     }
@@ -187,6 +195,9 @@ impl ModelError {
         match self {
             Self::Transport { message, .. } | Self::Truncated { message } if collector.has_received() => {
                 Self::StreamBroken { message, received: Box::new(collector.into_partial()) }
+            }
+            Self::Provider { message, retry_after, received: None } if collector.has_received() => {
+                Self::Provider { message, retry_after, received: Some(Box::new(collector.into_partial())) }
             }
             other => other,
         }

@@ -13,8 +13,8 @@ use crate::Timeouts;
 pub(super) struct Clock {
     timeouts: Timeouts,
     started: Instant,
-    /// When the last bytes of the body came.
-    heard: Option<Instant>,
+    /// Whether bytes of the body came.
+    heard: bool,
 }
 
 /// The limit that was passed.
@@ -28,19 +28,21 @@ pub(super) enum Phase {
 
 impl Clock {
     pub(super) fn start(timeouts: Timeouts) -> Self {
-        Self { timeouts, started: Instant::now(), heard: None }
+        Self { timeouts, started: Instant::now(), heard: false }
     }
 
     /// Bytes of the body came.
     pub(super) fn heard(&mut self) {
-        self.heard = Some(Instant::now());
+        self.heard = true;
     }
 
     /// Waits for the work, but not beyond the next limit.
     pub(super) async fn limit<T>(&self, work: impl Future<Output = T>) -> Result<T, ModelError> {
-        let silence = match self.heard {
-            None => self.timeouts.first_byte.map(|limit| (self.started, limit, Phase::FirstByte)),
-            Some(heard) => self.timeouts.between_chunks.map(|limit| (heard, limit, Phase::BetweenChunks)),
+        // Whoever reads slowly makes the server wait, so its silence begins when somebody listens.
+        let silence = if self.heard {
+            self.timeouts.between_chunks.map(|limit| (Instant::now(), limit, Phase::BetweenChunks))
+        } else {
+            self.timeouts.first_byte.map(|limit| (self.started, limit, Phase::FirstByte))
         };
         let whole = self.timeouts.whole.map(|limit| (self.started, limit, Phase::Whole));
         // A limit beyond what a clock can hold is none.

@@ -5,10 +5,12 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::choice::Offer;
+use super::json_history::{self, Form};
 use super::messages::{WireMessage, messages};
 use super::parameters::check_parameters;
 use super::tools::{ResponseFormat, WireTool};
 use crate::ToolMode;
+use crate::schema::{CallReader, CallSchema, Reply, instructions};
 
 /// What a server understands, and how it is spoken to.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +41,9 @@ pub(crate) struct Body<'a> {
     stream_options: Option<StreamOptions>,
     #[serde(flatten)]
     parameters: &'a Map<String, Value>,
+    /// What the answer may be besides a call, if calls come as JSON.
+    #[serde(skip)]
+    json_reply: Option<Reply<'a>>,
 }
 
 #[derive(Serialize)]
@@ -54,21 +59,45 @@ impl<'a> Body<'a> {
             return Err(ModelError::unsendable("it has no messages"));
         }
         let offer = Offer::of(request)?;
-        let response_format = request
-            .response_schema
-            .as_ref()
-            .map(|schema| ResponseFormat::json_schema("response", schema, dialect.strict));
-        check_parameters(request, response_format.is_some())?;
-        Ok(Self {
+        let schema = request.response_schema.as_ref();
+        let given = schema.map(|schema| ResponseFormat::given(schema, dialect.strict));
+        let mut body = Self {
             model: request.model.as_deref().unwrap_or(model),
-            messages: messages(&request.messages, dialect.reasoning),
-            tool_choice: offer.choice_word(),
-            tools: offer.tools.into_iter().map(WireTool::of).collect(),
-            response_format,
+            messages: Vec::new(),
+            tools: Vec::new(),
+            tool_choice: None,
+            response_format: given,
             stream: dialect.streaming,
             stream_options: (dialect.streaming && dialect.stream_usage)
                 .then_some(StreamOptions { include_usage: true }),
             parameters: &request.parameters,
-        })
+            json_reply: None,
+        };
+        match (dialect.tool_mode, offer.json_reply(schema)) {
+            (ToolMode::Native, _) => {
+                body.messages = messages(&request.messages, dialect.reasoning);
+                body.tool_choice = offer.choice_word();
+                body.tools = offer.tools.into_iter().map(WireTool::of).collect();
+            }
+            (ToolMode::Schema, None) => {
+                body.messages = json_history::messages(&request.messages, &Form::Words, dialect.reasoning);
+            }
+            (ToolMode::Schema, Some(reply)) => {
+                let form = Form::Object {
+                    instructions: instructions(&offer.tools, reply),
+                    is_value: matches!(reply, Reply::Value(_)),
+                };
+                body.messages = json_history::messages(&request.messages, &form, dialect.reasoning);
+                body.response_format = Some(ResponseFormat::calls(CallSchema::of(&offer.tools, reply), dialect.strict));
+                body.json_reply = Some(reply);
+            }
+        }
+        check_parameters(request, body.response_format.is_some())?;
+        Ok(body)
+    }
+
+    /// What reads the answer, if calls come as JSON.
+    pub(crate) fn call_reader(&self) -> Option<CallReader> {
+        self.json_reply.map(CallReader::new)
     }
 }

@@ -1,6 +1,9 @@
 //! Which tools are offered, and what is asked of the model.
 
 use graph_nodes::model::{ModelError, Request, ToolChoice, ToolSpec};
+use serde_json::Value;
+
+use crate::schema::Reply;
 
 /// The tools that are sent, and what the model is to do with them.
 #[derive(Debug)]
@@ -33,6 +36,16 @@ impl<'a> Offer<'a> {
                 None => Err(ModelError::unsendable(unknown(name, &tools))),
             },
             other => Err(ModelError::unsendable(format!("the tool choice {other:?} is not known to this adapter"))),
+        }
+    }
+
+    /// What an answer in JSON may be besides a call. Nothing where the model isn't to call: it answers as without tools.
+    pub(super) fn json_reply<'s>(&self, schema: Option<&'s Value>) -> Option<Reply<'s>> {
+        match self.calls {
+            _ if self.tools.is_empty() => None,
+            Calls::MustNot => None,
+            Calls::Must => Some(Reply::None),
+            Calls::May => Some(schema.map_or(Reply::Text, Reply::Value)),
         }
     }
 

@@ -40,7 +40,7 @@ pub(super) enum WireContent<'a> {
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum Part<'a> {
-    Text { text: &'a str },
+    Text { text: Cow<'a, str> },
     ImageUrl { image_url: &'a ImageRef },
 }
 
@@ -79,11 +79,11 @@ fn wire(message: &Message, reasoning: bool) -> Option<WireMessage<'_>> {
 }
 
 /// Texts and refusals are joined. Reasoning has a place of its own, and what an artifact holds a text says too.
-fn content(blocks: &[Content]) -> WireContent<'_> {
+pub(super) fn content(blocks: &[Content]) -> WireContent<'_> {
     let parts: Vec<Part<'_>> = blocks.iter().filter_map(part).collect();
     match parts.as_slice() {
         [] => WireContent::Text(Cow::Borrowed("")),
-        [Part::Text { text }] => WireContent::Text(Cow::Borrowed(text)),
+        [Part::Text { text }] => WireContent::Text(text.clone()),
         _ if parts.iter().all(|part| matches!(part, Part::Text { .. })) => {
             WireContent::Text(Cow::Owned(parts.iter().filter_map(Part::text).collect()))
         }
@@ -93,15 +93,20 @@ fn content(blocks: &[Content]) -> WireContent<'_> {
 
 fn part(block: &Content) -> Option<Part<'_>> {
     match block {
-        Content::Text { text } => Some(Part::Text { text }),
-        Content::Refusal { refusal } => Some(Part::Text { text: refusal }),
-        Content::Image { image } => Some(Part::ImageUrl { image_url: image }),
-        _ => None,
+        Content::Text { text } | Content::Refusal { refusal: text } => Some(Part::Text { text: Cow::Borrowed(text) }),
+        other => Part::image(other),
     }
 }
 
 impl<'a> Part<'a> {
-    fn text(&self) -> Option<&'a str> {
+    pub(super) fn image(block: &'a Content) -> Option<Self> {
+        match block {
+            Content::Image { image } => Some(Self::ImageUrl { image_url: image }),
+            _ => None,
+        }
+    }
+
+    pub(super) fn text(&self) -> Option<&str> {
         match self {
             Self::Text { text } => Some(text),
             Self::ImageUrl { .. } => None,
@@ -109,7 +114,7 @@ impl<'a> Part<'a> {
     }
 }
 
-fn thoughts(blocks: &[Content]) -> Option<String> {
+pub(super) fn thoughts(blocks: &[Content]) -> Option<String> {
     let texts = blocks.iter().filter_map(|block| match block {
         Content::Reasoning { reasoning } => reasoning.as_str(),
         _ => None,
@@ -126,7 +131,7 @@ impl<'a> WireCall<'a> {
 
 /// The text of the arguments, as the model wrote it. Servers that put a history into a template of their own read it,
 /// and fail for every later request when it is no JSON object: then it is a value of one.
-fn arguments(raw: &str) -> Cow<'_, str> {
+pub(super) fn arguments(raw: &str) -> Cow<'_, str> {
     if raw.trim().is_empty() {
         Cow::Borrowed("{}")
     } else if serde_json::from_str::<Map<String, Value>>(raw).is_ok() {

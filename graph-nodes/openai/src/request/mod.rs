@@ -2,6 +2,7 @@
 
 mod body;
 mod choice;
+mod json_history;
 mod messages;
 mod parameters;
 mod tools;

@@ -4,6 +4,8 @@ use graph_nodes::model::ToolSpec;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::schema::CallSchema;
+
 #[derive(Serialize)]
 pub(super) struct WireTool<'a> {
     #[serde(rename = "type")]
@@ -37,14 +39,31 @@ pub(super) struct ResponseFormat<'a> {
 #[derive(Serialize)]
 struct JsonSchema<'a> {
     name: &'static str,
-    schema: &'a Value,
+    schema: Schema<'a>,
     /// Left out when it isn't wanted: some servers don't know it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     strict: bool,
 }
 
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Schema<'a> {
+    Given(&'a Value),
+    Calls(CallSchema<'a>),
+}
+
 impl<'a> ResponseFormat<'a> {
-    pub(super) fn json_schema(name: &'static str, schema: &'a Value, strict: bool) -> Self {
+    /// What the request asks for.
+    pub(super) fn given(schema: &'a Value, strict: bool) -> Self {
+        Self::new("response", Schema::Given(schema), strict)
+    }
+
+    /// A call or a reply.
+    pub(super) fn calls(schema: CallSchema<'a>, strict: bool) -> Self {
+        Self::new("call", Schema::Calls(schema), strict)
+    }
+
+    fn new(name: &'static str, schema: Schema<'a>, strict: bool) -> Self {
         Self { kind: "json_schema", json_schema: JsonSchema { name, schema, strict } }
     }
 }

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::Failure;
 use super::content::Content;
+use super::failure::says_something;
 use super::lenient::{lenient, text};
 use super::usage::WireUsage;
 
@@ -85,7 +86,7 @@ impl Event {
 
     /// What went wrong, if this is not a part of an answer but an error.
     pub(crate) fn failure(&self, json: &str) -> Option<Failure> {
-        let told = |error: &Option<Value>| error.as_ref().filter(|error| **error != Value::Bool(false)).cloned();
+        let told = |error: &Option<Value>| error.as_ref().filter(|error| says_something(error)).cloned();
         let choices = self.choices.as_deref().unwrap_or_default();
         if let Some(error) = told(&self.error).or_else(|| choices.iter().find_map(|choice| told(&choice.error))) {
             return Some(Failure::of_error(&error));

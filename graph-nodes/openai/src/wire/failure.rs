@@ -83,7 +83,7 @@ impl Failure {
 
     /// From the body of an error: the field `error`, or its parts at the top.
     pub(crate) fn of_body(body: &Value) -> Option<Self> {
-        if let Some(error) = body.get("error").filter(|error| !error.is_null()) {
+        if let Some(error) = body.get("error").filter(|error| says_something(error)) {
             return Some(Self::of_error(error));
         }
         let is_error = body.get("object").and_then(Value::as_str) == Some("error");
@@ -128,7 +128,7 @@ impl Failure {
         } else if is_refusal(status) || (status.is_none() && is(REJECTED)) {
             ModelError::Rejected { message }
         } else {
-            ModelError::Provider { message, retry_after }
+            ModelError::Provider { message, retry_after, received: None }
         }
     }
 
@@ -152,6 +152,11 @@ impl Failure {
         }
         text
     }
+}
+
+/// Some servers say in every event that there is no error.
+pub(super) fn says_something(error: &Value) -> bool {
+    !matches!(error, Value::Null | Value::Bool(false)) && error.as_str() != Some("")
 }
 
 fn is_status(number: &u16) -> bool {

@@ -50,7 +50,7 @@ pub(super) enum Failure {
     Authentication { message: String },
     Quota { message: String },
     Rejected { message: String },
-    Provider { message: String, retry_after: Option<Duration> },
+    Provider { message: String, retry_after: Option<Duration>, received: Option<Box<Response>> },
     Truncated { message: String },
     RateLimited { message: String, retry_after: Option<Duration> },
     ContextTooLong { message: String },
@@ -68,8 +68,9 @@ impl Failure {
             ModelError::Authentication { message } => Self::Authentication { message: message.clone() },
             ModelError::Quota { message } => Self::Quota { message: message.clone() },
             ModelError::Rejected { message } => Self::Rejected { message: message.clone() },
-            ModelError::Provider { message, retry_after } => {
-                Self::Provider { message: message.clone(), retry_after: *retry_after }
+            ModelError::Provider { message, retry_after, received } => {
+                let (message, received) = (message.clone(), received.clone());
+                Self::Provider { message, retry_after: *retry_after, received }
             }
             ModelError::Truncated { message } => Self::Truncated { message: message.clone() },
             ModelError::RateLimited { message, retry_after } => {
@@ -97,7 +98,7 @@ impl From<Failure> for ModelError {
             Failure::Authentication { message } => Self::Authentication { message },
             Failure::Quota { message } => Self::Quota { message },
             Failure::Rejected { message } => Self::Rejected { message },
-            Failure::Provider { message, retry_after } => Self::Provider { message, retry_after },
+            Failure::Provider { message, retry_after, received } => Self::Provider { message, retry_after, received },
             Failure::Truncated { message } => Self::Truncated { message },
             Failure::RateLimited { message, retry_after } => Self::RateLimited { message, retry_after },
             Failure::ContextTooLong { message } => Self::ContextTooLong { message },
