@@ -54,6 +54,12 @@ pub trait Tool<S: State>: Send + Sync + 'static {
     /// What the model is told of the tool.
     fn spec(&self) -> &ToolSpec;
 
+    /// A second name for programs, where providers would refuse the tool's own: `files.read_file` for what models are
+    /// told of as `files__read_file`. It is read once, as `spec` is, and is as unique as a name.
+    fn alias(&self) -> Option<&str> {
+        None
+    }
+
     /// Runs one call.
     ///
     /// # Errors

@@ -59,6 +59,15 @@ pub(crate) struct Entry<S: State> {
     pub(crate) spec: ToolSpec,
     pub(crate) schema: ArgsSchema,
     pub(crate) tool: Arc<dyn Tool<S>>,
+    /// A name for programs only. A call by it would pass by the groups and ledgers of the tool's own name.
+    alias: Option<String>,
+}
+
+impl<S: State> Entry<S> {
+    /// The names by which programs find it.
+    fn names(&self) -> impl Iterator<Item = &str> {
+        [self.spec.name.as_str()].into_iter().chain(self.alias.as_deref())
+    }
 }
 
 impl<S: State> ToolBox<S> {
@@ -67,18 +76,20 @@ impl<S: State> ToolBox<S> {
         ToolBoxBuilder { tools: Vec::new(), groups: Vec::new() }
     }
 
-    /// The same tools, of which only these are offered, in this order. A name given twice counts once.
+    /// The same tools, of which only these are offered, in this order. A name given twice counts once, and an
+    /// [alias](Tool::alias) stands for its tool.
     ///
     /// # Errors
     /// [`ToolBoxError::UnknownTool`] for the first name that is no tool's.
     pub fn expose<N: AsRef<str>>(&self, names: impl IntoIterator<Item = N>) -> Result<Self, ToolBoxError> {
         let all = &self.shared.all;
-        let places: BTreeMap<&str, usize> = all.iter().enumerate().map(|(at, entry)| (&*entry.spec.name, at)).collect();
+        let named = all.iter().enumerate().flat_map(|(at, entry)| entry.names().map(move |name| (name, at)));
+        let places: BTreeMap<&str, usize> = named.collect();
         let (mut exposed, mut by_name) = (Vec::new(), BTreeMap::new());
         for name in names {
             let name = name.as_ref();
             let at = *places.get(name).ok_or_else(|| unknown(name, all))?;
-            if by_name.insert(name.to_owned(), at).is_none() {
+            if by_name.insert(all[at].spec.name.clone(), at).is_none() {
                 exposed.push(at);
             }
         }
@@ -188,6 +199,11 @@ impl<S: State> ToolBoxBuilder<S> {
         self.tool_arc(Arc::new(tool))
     }
 
+    /// Adds several tools.
+    pub fn tools<T: Tool<S>>(self, tools: impl IntoIterator<Item = T>) -> Self {
+        tools.into_iter().fold(self, Self::tool)
+    }
+
     /// Adds a tool that is shared already.
     pub fn tool_arc(mut self, tool: Arc<dyn Tool<S>>) -> Self {
         self.tools.push(tool);
@@ -205,10 +221,10 @@ impl<S: State> ToolBoxBuilder<S> {
     /// [`expose`](ToolBox::expose) says otherwise.
     ///
     /// # Errors
-    /// The first tool with a blank name, the name of another one, or a schema that can't be used; then the first group
+    /// The first tool with a blank name, a name or alias of another one, or a schema that can't be used; then the first group
     /// without tools, with a blank name, a name twice or a name that is no tool's, or of the same tools as another one.
     pub fn build(self) -> Result<ToolBox<S>, ToolBoxError> {
-        let mut by_name = BTreeMap::new();
+        let (mut by_name, mut known) = (BTreeMap::new(), BTreeMap::new());
         let mut all = Vec::with_capacity(self.tools.len());
         for tool in self.tools {
             let spec = tool.spec().clone();
@@ -218,17 +234,21 @@ impl<S: State> ToolBoxBuilder<S> {
             if !is_name(&spec.name) {
                 return Err(ToolBoxError::BadName { name: spec.name });
             }
-            if by_name.insert(spec.name.clone(), all.len()).is_some() {
-                return Err(ToolBoxError::DuplicateTool { name: spec.name });
+            let alias = tool.alias().filter(|alias| *alias != spec.name).map(str::to_owned);
+            for name in [Some(&spec.name), alias.as_ref()].into_iter().flatten() {
+                if known.insert(name.clone(), all.len()).is_some() {
+                    return Err(ToolBoxError::DuplicateTool { name: name.clone() });
+                }
             }
+            by_name.insert(spec.name.clone(), all.len());
             match ArgsSchema::compile(&spec.parameters) {
-                Ok(schema) => all.push(Entry { spec, schema, tool }),
+                Ok(schema) => all.push(Entry { spec, schema, tool, alias }),
                 Err(reason) => return Err(ToolBoxError::BadSchema { name: spec.name, reason }),
             }
         }
         let mut groups = Groups::new();
         for (names, handler) in self.groups {
-            let key = group_key(&names, &by_name, &all)?;
+            let key = group_key(&names, &known, &all)?;
             if groups.contains_key(&key) {
                 return Err(ToolBoxError::GroupConflict { names: key.names().to_vec() });
             }
@@ -262,10 +282,9 @@ fn group_key<S: State>(
     if let Some(name) = names.iter().find(|name| !seen.insert(*name)) {
         return Err(ToolBoxError::DuplicateInGroup { name: name.clone(), names: names.to_vec() });
     }
-    match names.iter().find(|name| !known.contains_key(*name)) {
-        Some(name) => Err(unknown(name, all)),
-        None => Ok(GroupKey::of(names)),
-    }
+    // The set is of names that models use.
+    let told = |name: &String| known.get(name).map(|at| all[*at].spec.name.clone()).ok_or_else(|| unknown(name, all));
+    Ok(GroupKey::of(names.iter().map(told).collect::<Result<Vec<_>, _>>()?))
 }
 
 impl<S: State> fmt::Debug for ToolBoxBuilder<S> {

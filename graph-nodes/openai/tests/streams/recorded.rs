@@ -229,7 +229,7 @@ fn the_calls_of_a_complete_answer_are_executable_and_of_a_cut_one_not() {
 #[test]
 fn an_error_event_after_status_200_is_the_providers_error_behind_what_came_before_it() {
     let read = Read::whole(stream("qwen2.5-coder-0.5b/midstream_error_event"));
-    let Some(ModelError::Provider { message, retry_after: None }) = &read.error else { panic!("{:?}", read.error) };
+    let Some(ModelError::Provider { message, retry_after: None, .. }) = &read.error else { panic!("{:?}", read.error) };
     assert_eq!(
         message,
         "error event: The model produced output that does not match the expected peg-native format (server_error)",
@@ -315,7 +315,7 @@ fn error_bodies_are_typed_by_what_they_say() {
     // The status says that the server is at fault, which it isn't; nothing in the body says otherwise.
     let error = read(500, body!("qwen2.5-coder-0.5b/error_malformed_json"));
     assert!(
-        matches!(&error, ModelError::Provider { message, retry_after: None }
+        matches!(&error, ModelError::Provider { message, retry_after: None, .. }
             if message == "HTTP 500: [json.exception.parse_error.101] parse error at line 1, column 15: syntax error \
                            while parsing value - unexpected end of input; expected '[', '{', or a literal (server_error)"),
         "{error:?}",

@@ -1,0 +1,89 @@
+//! What a child writes to its error output.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::io::{AsyncRead, AsyncReadExt};
+
+use crate::text::Secrets;
+
+/// How much of a line is kept, in bytes.
+const LINE: usize = 1_024;
+
+/// How many lines of one life of the server are logged.
+const LINES: u32 = 1_000;
+
+/// The last lines that a child wrote.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LastWords(Arc<Mutex<VecDeque<String>>>);
+
+impl LastWords {
+    /// How many lines are kept for errors.
+    const KEPT: usize = 3;
+
+    fn add(&self, line: &str) {
+        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if lines.len() == Self::KEPT {
+            lines.pop_front();
+        }
+        lines.push_back(line.to_owned());
+    }
+
+    /// As one line.
+    pub(crate) fn text(&self) -> String {
+        let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        crate::text::clip(&lines.join(" | "), LINE)
+    }
+}
+
+/// Reads until the child closes its error output, in bounded memory. It must be read: a child whose pipe is full stops.
+pub(crate) async fn read(server: String, mut stderr: impl AsyncRead + Unpin, secrets: Secrets, last_words: LastWords) {
+    let mut chunk = [0; 4_096];
+    let (mut line, mut lines) = (Vec::new(), 0_u32);
+    loop {
+        let Ok(read @ 1..) = stderr.read(&mut chunk).await else { break };
+        for byte in &chunk[..read] {
+            match byte {
+                b'\n' => end(&server, &mut line, &mut lines, &secrets, &last_words),
+                byte if line.len() < LINE => line.push(*byte),
+                _ => {}
+            }
+        }
+    }
+    end(&server, &mut line, &mut lines, &secrets, &last_words);
+}
+
+fn end(server: &str, line: &mut Vec<u8>, lines: &mut u32, secrets: &Secrets, last_words: &LastWords) {
+    let text = String::from_utf8_lossy(line);
+    let text = secrets.hide(text.trim_end());
+    if !text.is_empty() {
+        last_words.add(&text);
+        *lines = lines.saturating_add(1);
+        match *lines {
+            ..=LINES => tracing::debug!(server, line = &*text, "an MCP server wrote to its error output"),
+            many if many == LINES + 1 => tracing::debug!(server, "further lines of its error output are not logged"),
+            _ => {}
+        }
+    }
+    line.clear();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn the_last_lines_are_kept_without_secrets_and_cut() {
+        let mut secrets = Secrets::default();
+        secrets.add("s3cret-s3cret");
+        let mut text = Vec::from("first\nsecond\n\nthird with s3cret-s3cret\nfourth ");
+        text.extend([0xff; 10]);
+        text.extend([b'x'; 100_000]);
+        let words = LastWords::default();
+        read("files".into(), &*text, secrets, words.clone()).await;
+        let words = words.text();
+        assert!(words.starts_with("second | third with [secret] | fourth \u{fffd}"), "{words}");
+        assert!(words.len() < LINE + 40);
+    }
+}
