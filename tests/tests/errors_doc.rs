@@ -79,6 +79,7 @@ async fn sections() -> Vec<Section> {
         messages::assembly(),
         models::section().await,
         openai::section(),
+        openai::vectors(),
         models::tools(),
         gates::checks(),
         gates::calls().await,
