@@ -50,7 +50,7 @@ pub(crate) fn section() -> Section {
                 "An embedder is told how many numbers its vectors have, as the store was.",
             ),
             Entry::plain(
-                "UnknownVocabulary",
+                "`UnknownVocabulary`",
                 [unknown_vocabulary()],
                 "Known are the models of the crate `tiktoken-rs`.",
             ),
