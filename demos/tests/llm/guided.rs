@@ -133,11 +133,13 @@ async fn criteria_that_nobody_said_are_taken_out_and_the_rest_is_asked_for() {
 }
 
 #[tokio::test]
-async fn what_a_small_model_gets_wrong_is_rejected_three_times_and_then_the_program_apologises() {
+async fn what_a_small_model_gets_wrong_is_rejected_or_told_to_the_guest_and_the_talk_goes_on() {
     let server = Server::start([
         text("Once upon a time"),
         call("close_conversation", json!({})),
+        // Arguments of a wrong type pass the gate, and the tool vertex answers them.
         call("find_hotels", json!({"city": 7})),
+        call("tell_guest", json!({})),
         // In the next turn it does better.
         find(),
         call("tell_guest", json!({})),
@@ -156,7 +158,6 @@ async fn what_a_small_model_gets_wrong_is_rejected_three_times_and_then_the_prog
     assert_eq!(check_history(state.history.iter()), Ok(()));
     let explore = state.book.totals("explore");
     assert_eq!((explore.counters[&"no_call".into()], explore.counters[&"not_leaving".into()]), (1, 1));
-    // Arguments of a wrong type pass the gate; the tool vertex answers them, and the guest is told.
-    assert!(said.contains("> hello\nThat did not work: ") || said.contains("> hello\nI am sorry"), "{said}");
+    assert!(said.contains("> hello\nThat did not work: "), "{said}");
     assert_eq!(state.book.totals("present").counters[&"not_offered".into()], 2);
 }
