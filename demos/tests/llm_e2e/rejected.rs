@@ -82,7 +82,7 @@ async fn the_gate_rejects_counts_and_stops() {
         assert_eq!((totals.attempts as usize, totals.accepted_attempts), (3 * turn, 0));
         assert_eq!((totals.accepted.total(), totals.rejected.total()), (0, proxy.tokens()));
         let round = state.book.last_round("explore").unwrap();
-        assert!(matches!(round.end, RoundEnd::Exhausted { .. }), "{:?}", round.end);
+        assert!(matches!(round.end, RoundEnd::Escalated { exhausted: Some(_), .. }), "{:?}", round.end);
         assert!(round.ledger.attempts.iter().all(|attempt| attempt.outcome != AttemptOutcome::Accepted));
     }
     // No call of a rejected answer has run, and the model was told why it was asked again.
