@@ -62,6 +62,14 @@ async fn chunks_and_errors_are_replayed_exactly() {
                 message: "slow".into(),
                 retry_after: Some(Duration::from_millis(1500)),
             }),
+            Turn::error(ModelError::Authentication { message: "bad key".into() }),
+            Turn::error(ModelError::Quota { message: "no credit".into() }),
+            Turn::error(ModelError::Provider {
+                message: "busy".into(),
+                retry_after: Some(Duration::from_secs(2)),
+                received: Some(Box::default()),
+            }),
+            Turn::error(ModelError::truncated("no finish reason")),
             Turn::error(ModelError::rejected("unknown model")),
             Turn::error(ModelError::ContextTooLong { message: "long".into() }),
             Turn::error(AssemblyError::DuplicateId { call: 1, id: "c".into() }.into()),
@@ -71,7 +79,7 @@ async fn chunks_and_errors_are_replayed_exactly() {
     let recording = Cassette::record(&file.0, scripted(turns())).open().unwrap();
     let plain = ScriptedModel::new(turns());
     let mut expected = Vec::new();
-    for n in 0..7 {
+    for n in 0..11 {
         let live = chunks(&plain, ask(&format!("{n}"))).await.map_err(|error| error.to_string());
         let recorded = chunks(&recording, ask(&format!("{n}"))).await.map_err(|error| error.to_string());
         assert_eq!(live, recorded);

@@ -13,9 +13,9 @@ use super::Compaction;
 use super::hooks::{Hook, Hooks};
 use crate::gate::{GatePolicy, Streaming, StructuredOutput, Validators, Verdict};
 use crate::message::Message;
-use crate::model::{Request, Response};
+use crate::model::{Request, Response, ToolChoice};
 use crate::prompt::{Template, TemplateError};
-use crate::stage::{Accepted, AgentNode, FinalizePolicy, GateNode, Guards, SeveralCalls, ToolsNode};
+use crate::stage::{Accepted, AgentNode, Example, FinalizePolicy, GateNode, Guards, SeveralCalls, ToolsNode};
 
 /// One stage of a conversation: a model with its prompt, gate and tools; or logic without a model; or the end.
 ///
@@ -79,6 +79,8 @@ pub(super) struct ModelStage<S: State> {
     pub(super) model: Option<String>,
     pub(super) fallback: Option<String>,
     pub(super) parameters: Map<String, Value>,
+    pub(super) examples: Option<Examples<S>>,
+    pub(super) choice: ToolChoice,
     pub(super) request: Option<Configure<S>>,
     pub(super) tools: Vec<String>,
     pub(super) leads_to: Vec<Name>,
@@ -102,6 +104,8 @@ type MakePrompt<S> = Arc<dyn Fn(&S) -> Result<String, BoxError> + Send + Sync>;
 /// How the prompt is made, or why its template can't be used.
 pub(super) type Prompt<S> = Result<MakePrompt<S>, TemplateError>;
 
+pub(super) type Examples<S> = Arc<dyn Fn(&S) -> Vec<Example> + Send + Sync>;
+
 pub(super) type Configure<S> = Arc<dyn Fn(&S, Request) -> Request + Send + Sync>;
 
 impl<S: State> Default for ModelStage<S> {
@@ -111,6 +115,8 @@ impl<S: State> Default for ModelStage<S> {
             model: None,
             fallback: None,
             parameters: Map::new(),
+            examples: None,
+            choice: ToolChoice::Auto,
             request: None,
             tools: Vec::new(),
             leads_to: Vec::new(),
@@ -223,6 +229,18 @@ impl<S: State> Stage<S> {
         self.told("parameters", |stage| {
             stage.parameters.insert(name.into(), value.into());
         })
+    }
+
+    /// Shows the model these exchanges before every call, between the prompt and the history; they are never kept. See
+    /// [`AgentNode::examples`].
+    pub fn examples(self, examples: impl Fn(&S) -> Vec<Example> + Send + Sync + 'static) -> Self {
+        self.told("examples", |stage| stage.examples = Some(Arc::new(examples)))
+    }
+
+    /// Whether the model may, must or must not call tools (default: it decides). A choice that the stage's tools don't
+    /// allow is an error when the flow is built. See [`AgentNode::tool_choice`].
+    pub fn tool_choice(self, choice: ToolChoice) -> Self {
+        self.told("tools", |stage| stage.choice = choice)
     }
 
     /// Changes the request of a round's first attempt. See [`AgentNode::request`].

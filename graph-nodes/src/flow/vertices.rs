@@ -133,6 +133,10 @@ impl<S: State> Parts<'_, S> {
             Ok(tools) => agent = agent.tools(tools),
             Err(reason) => problems.push(FlowProblem::Tools { stage: name.clone(), reason }),
         }
+        if let Some(examples) = stage.examples.take() {
+            agent = agent.examples(move |state| examples(state));
+        }
+        agent = agent.tool_choice(stage.choice.clone());
         let entry = self.entry(name, stage.model.as_deref(), problems);
         if let Some(model) = entry.and_then(ModelEntry::model) {
             agent = agent.with_model(model);

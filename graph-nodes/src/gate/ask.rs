@@ -45,7 +45,11 @@ pub(crate) async fn ask<S: ?Sized + Sync + 'static>(
         Some(limit) => timeout(limit, call).await.ok(),
     };
     match called {
-        Some(result) => ModelOutcome::new(model.name(), progress.start.elapsed(), result),
+        Some(result) => {
+            let outcome = ModelOutcome::new(model.name(), progress.start.elapsed(), result);
+            // What a provider reported before it failed is paid for.
+            ModelOutcome { usage: outcome.usage.or(progress.usage), ..outcome }
+        }
         None => progress.dropped(model.name(), ModelResult::Deadline),
     }
 }
@@ -68,11 +72,7 @@ async fn receive<S: ?Sized + Sync + 'static>(
                 }
                 collector.push(chunk);
             }
-            Err(ModelError::Transport { message, .. }) if collector.has_received() => {
-                let received = Box::new(collector.into_partial());
-                return Err(ModelError::StreamBroken { message, received });
-            }
-            Err(error) => return Err(error),
+            Err(error) => return Err(error.after(collector)),
         }
     }
     Ok(collector.finish()?)

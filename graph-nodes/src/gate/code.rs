@@ -34,8 +34,14 @@ impl Code {
     pub const TOO_LONG: Self = Self::new("too_long");
     /// A judge's rejection.
     pub const JUDGED: Self = Self::new("judged");
-    /// An error of the model.
+    /// An error of the model that has no code of its own.
     pub const INVOCATION: Self = Self::new("invocation");
+    /// The provider didn't accept the key.
+    pub const AUTHENTICATION: Self = Self::new("authentication");
+    /// The account at the provider is used up.
+    pub const QUOTA: Self = Self::new("quota");
+    /// The provider limits the rate.
+    pub const RATE: Self = Self::new("rate");
     /// The request is longer than the model's context.
     pub const CONTEXT_TOO_LONG: Self = Self::new("context_too_long");
     /// A refusal, or a content filter.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Code;
 use crate::message::Usage;
-use crate::model::{ModelError, Response};
+use crate::model::{ModelError, ModelErrorKind, Response};
 
 /// What a model call gave, as data: what the agent hands to the gate.
 ///
@@ -74,8 +74,11 @@ impl ModelOutcome {
             }
             Err(ModelError::Cancelled) => (ModelResult::Cancelled, None),
             Err(error) => {
-                let code = match error {
-                    ModelError::ContextTooLong { .. } => Code::CONTEXT_TOO_LONG,
+                let code = match error.kind() {
+                    ModelErrorKind::ContextTooLong => Code::CONTEXT_TOO_LONG,
+                    ModelErrorKind::Authentication => Code::AUTHENTICATION,
+                    ModelErrorKind::Quota => Code::QUOTA,
+                    ModelErrorKind::Rate => Code::RATE,
                     _ => Code::INVOCATION,
                 };
                 let result = ModelResult::Error {

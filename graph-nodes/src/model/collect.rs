@@ -111,7 +111,7 @@ fn is_cut(reason: Option<&FinishReason>) -> bool {
 
 /// Reads a stream to its end.
 ///
-/// An error of the connection after the first chunk becomes
+/// An error that cuts the answer off after the first chunk, of the connection or because the answer isn't whole, becomes
 /// [`ModelError::StreamBroken`] with what had arrived.
 ///
 /// ```
@@ -132,11 +132,7 @@ pub async fn collect(mut stream: ChunkStream, mut collector: Collector) -> Resul
     while let Some(item) = stream.next().await {
         match item {
             Ok(chunk) => drop(collector.push(chunk)),
-            Err(ModelError::Transport { message, .. }) if collector.has_received() => {
-                let received = Box::new(collector.into_partial());
-                return Err(ModelError::StreamBroken { message, received });
-            }
-            Err(error) => return Err(error),
+            Err(error) => return Err(error.after(collector)),
         }
     }
     Ok(collector.finish()?)

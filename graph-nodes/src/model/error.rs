@@ -2,16 +2,19 @@
 
 use std::time::Duration;
 
-use super::{CassetteError, Response};
+use super::{CassetteError, Collector, ModelErrorKind, Response};
 use crate::assemble::AssemblyError;
 
 /// Why a model gave no response.
 ///
+/// [`kind`](Self::kind) says what sort of failure it is, [`ModelErrorKind::advice`] what to do about it.
+///
 /// ```
-/// use graph_nodes::model::ModelError;
+/// use graph_nodes::model::{ModelError, ModelErrorKind};
 ///
 /// assert!(ModelError::transport("connection reset").is_retryable());
 /// assert!(!ModelError::rejected("unknown model").is_retryable());
+/// assert_eq!(ModelError::rejected("unknown model").kind(), ModelErrorKind::BadRequest);
 /// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -25,10 +28,28 @@ pub enum ModelError {
         #[source]
         source: Option<Box<dyn std::error::Error + Send + Sync>>,
     },
+    /// The provider doesn't know the key, or the key may not do this.
+    #[error("the model's provider did not accept the key ({message}); check the key and what it may do")]
+    Authentication {
+        /// The provider's message.
+        message: String,
+    },
+    /// What was paid for is used up; waiting doesn't help.
+    #[error("the account at the model's provider is used up ({message}); add credit or raise its limit")]
+    Quota {
+        /// The provider's message.
+        message: String,
+    },
     /// The provider refused the request; the same one will be refused again.
     #[error("the model's provider refused the request ({message}); correct the request")]
     Rejected {
         /// The provider's message.
+        message: String,
+    },
+    /// The request was not sent, because no provider could answer it.
+    #[error("the request was not sent ({message}); correct the request")]
+    Unsendable {
+        /// What is wrong with it.
         message: String,
     },
     /// Too many requests. Retryable, not before `retry_after`.
@@ -43,6 +64,22 @@ pub enum ModelError {
     #[error("the request is too long for the model ({message}); send fewer or shorter messages")]
     ContextTooLong {
         /// The provider's message.
+        message: String,
+    },
+    /// The provider failed, or said in the middle of an answer that it did. Retryable, not before `retry_after`.
+    #[error("the model's provider failed ({message}); try again")]
+    Provider {
+        /// The provider's message.
+        message: String,
+        /// How long to wait, where the provider says so.
+        retry_after: Option<Duration>,
+        /// What had arrived, if the answer had begun; cut off, so none of its calls is executable.
+        received: Option<Box<Response>>,
+    },
+    /// The answer ended without saying that it is whole. Retryable.
+    #[error("the model's answer is not whole ({message}); try again")]
+    Truncated {
+        /// What was missing.
         message: String,
     },
     /// The stream ended with an error after it had begun. Retryable.
@@ -99,18 +136,47 @@ impl ModelError {
         Self::Rejected { message: message.into() }
     }
 
+    /// A failure of the provider.
+    pub fn provider(message: impl Into<String>) -> Self {
+        Self::Provider { message: message.into(), retry_after: None, received: None }
+    }
+
+    /// A request that is not sent.
+    pub fn unsendable(message: impl Into<String>) -> Self {
+        Self::Unsendable { message: message.into() }
+    }
+
+    /// An answer that is not whole.
+    pub fn truncated(message: impl Into<String>) -> Self {
+        Self::Truncated { message: message.into() }
+    }
+
+    /// What sort of failure it is.
+    pub fn kind(&self) -> ModelErrorKind {
+        match self {
+            Self::Transport { .. } => ModelErrorKind::Transport,
+            Self::Authentication { .. } => ModelErrorKind::Authentication,
+            Self::Quota { .. } => ModelErrorKind::Quota,
+            Self::Rejected { .. } | Self::Unsendable { .. } | Self::StrayRemoval { .. } => ModelErrorKind::BadRequest,
+            Self::RateLimited { .. } => ModelErrorKind::Rate,
+            Self::ContextTooLong { .. } => ModelErrorKind::ContextTooLong,
+            Self::Provider { .. } => ModelErrorKind::Provider,
+            Self::Truncated { .. } | Self::StreamBroken { .. } => ModelErrorKind::Truncated,
+            Self::Assembly(_) => ModelErrorKind::Calls,
+            Self::ScriptExhausted { .. } | Self::NotRecorded { .. } | Self::Cassette(_) => ModelErrorKind::Recording,
+            Self::Cancelled => ModelErrorKind::Cancelled,
+        }
+    }
+
     /// Whether the same request may succeed later.
     pub fn is_retryable(&self) -> bool {
-        matches!(
-            self,
-            Self::Transport { .. } | Self::RateLimited { .. } | Self::StreamBroken { .. } | Self::Assembly(_)
-        )
+        self.kind().is_retryable()
     }
 
     /// How long the provider asks to wait.
     pub fn retry_after(&self) -> Option<Duration> {
         match self {
-            Self::RateLimited { retry_after, .. } => *retry_after,
+            Self::RateLimited { retry_after, .. } | Self::Provider { retry_after, .. } => *retry_after,
             _ => None,
         }
     }
@@ -119,7 +185,21 @@ impl ModelError {
     pub fn received(&self) -> Option<&Response> {
         match self {
             Self::StreamBroken { received, .. } => Some(received),
+            Self::Provider { received, .. } => received.as_deref(),
             _ => None,
+        }
+    }
+
+    /// The same error with what had arrived, if it is one that cuts an answer off.
+    pub(crate) fn after(self, collector: Collector) -> Self {
+        match self {
+            Self::Transport { message, .. } | Self::Truncated { message } if collector.has_received() => {
+                Self::StreamBroken { message, received: Box::new(collector.into_partial()) }
+            }
+            Self::Provider { message, retry_after, received: None } if collector.has_received() => {
+                Self::Provider { message, retry_after, received: Some(Box::new(collector.into_partial())) }
+            }
+            other => other,
         }
     }
 }

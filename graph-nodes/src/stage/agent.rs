@@ -10,16 +10,17 @@ use tokio::time::{Instant, timeout};
 
 use super::correction::Told;
 use super::round::{Prepared, RoundBook};
-use super::{Correction, Draft, FinalizePolicy, GateBook, Seat, StageError, request};
+use super::{Correction, Draft, Example, FinalizePolicy, GateBook, Seat, StageError, request};
 use crate::gate::{GatePolicy, ModelOutcome};
 use crate::message::check_history;
-use crate::model::{ChatModel, Request};
+use crate::model::{ChatModel, Request, ToolChoice};
 use crate::tool::{ToolBox, ToolBoxError};
 
 type Prompt<S> = Arc<dyn Fn(&S) -> Result<String, BoxError> + Send + Sync>;
+type Examples<S> = Arc<dyn Fn(&S) -> Vec<Example> + Send + Sync>;
 type Configure<S> = Arc<dyn Fn(&S, Request) -> Request + Send + Sync>;
 
-/// Asks a model once, with the prompt, the history and the tools of its stage, and writes what comes back into the
+/// Asks a model once, with the prompt, the examples, the history and the tools of its stage, and writes what comes back into the
 /// draft.
 ///
 /// The rest is the gate's business, which a static edge has to lead to: an error of the model is data in the draft and
@@ -77,6 +78,8 @@ pub struct AgentNode<S: State> {
     pub(super) stage: Name,
     pub(super) seat: Seat<S>,
     prompt: Option<Prompt<S>>,
+    examples: Option<Examples<S>>,
+    choice: ToolChoice,
     configure: Option<Configure<S>>,
     model: Source<S>,
     /// At most one, else the agent fails.
@@ -121,6 +124,8 @@ impl<S: State> AgentNode<S> {
             stage: stage.into(),
             seat,
             prompt: None,
+            examples: None,
+            choice: ToolChoice::Auto,
             configure: None,
             model: Source::Resource(Need::of::<dyn ChatModel>(), |task| task.resource::<dyn ChatModel>()),
             fallbacks: Vec::new(),
@@ -148,6 +153,35 @@ impl<S: State> AgentNode<S> {
         prompt: impl Fn(&S) -> Result<String, E> + Send + Sync + 'static,
     ) -> Self {
         self.prompt = Some(Arc::new(move |state| prompt(state).map_err(Into::into)));
+        self
+    }
+
+    /// Shows the model these exchanges before every call: they stand between the prompt and the history. They are in no
+    /// history and no checkpoint. Like the prompt they must be a pure function of the state.
+    ///
+    /// ```
+    /// # use graph_engine::{Log, State};
+    /// # use graph_nodes::message::Message;
+    /// # use graph_nodes::stage::{Draft, GateBook, Seat};
+    /// # #[derive(State, Clone, Default)]
+    /// # struct Trip { city: String, #[state(append)] history: Log<Message>, draft: Option<Draft>, book: GateBook }
+    /// # let seat = Seat { history: Trip::HISTORY, draft: Trip::DRAFT, book: Trip::BOOK };
+    /// use graph_nodes::stage::{AgentNode, Example};
+    /// use serde_json::json;
+    ///
+    /// let agent = AgentNode::new("explore", seat)
+    ///     .examples(|_| vec![Example::new("To Oslo!").call("capture_city", json!({"city": "Oslo"}), "saved")]);
+    /// # let _ = agent;
+    /// ```
+    pub fn examples(mut self, examples: impl Fn(&S) -> Vec<Example> + Send + Sync + 'static) -> Self {
+        self.examples = Some(Arc::new(examples));
+        self
+    }
+
+    /// Whether the model may, must or must not call tools (default: it decides). A model or server may not keep to it,
+    /// so a stage that relies on a call checks for one. [`FinalizePolicy`] comes before it in the last step.
+    pub fn tool_choice(mut self, choice: ToolChoice) -> Self {
+        self.choice = choice;
         self
     }
 
@@ -207,13 +241,22 @@ impl<S: State> AgentNode<S> {
         self
     }
 
-    /// Finds what would fail the first turn: a tool that there is not, a second fallback model. `compile()` asks this
-    /// too.
+    /// Finds what would fail the first turn: a tool that there is not, a choice of a tool that isn't offered, a second
+    /// fallback model. `compile()` asks this too.
     ///
     /// # Errors
-    /// [`StageError::Tools`], [`StageError::SecondFallback`].
+    /// [`StageError::Tools`], [`StageError::ToolChoice`], [`StageError::SecondFallback`].
     pub fn check(&self) -> Result<(), StageError> {
-        self.offered()?;
+        let offered = self.offered()?.names();
+        let is_possible = match &self.choice {
+            ToolChoice::Auto | ToolChoice::None => true,
+            ToolChoice::Required => !offered.is_empty(),
+            ToolChoice::Named(tool) => offered.contains(&tool.as_str()),
+        };
+        if !is_possible {
+            let offered = offered.into_iter().map(str::to_owned).collect();
+            return Err(StageError::ToolChoice { stage: self.stage.clone(), choice: self.choice.clone(), offered });
+        }
         if self.fallbacks.len() > 1 {
             let models = self.fallbacks.iter().map(Source::name).collect();
             return Err(StageError::SecondFallback { stage: self.stage.clone(), models });
@@ -314,7 +357,8 @@ impl<S: State> AgentNode<S> {
             }
             (prompt, _) => prompt,
         };
-        let base = request::base(prompt, self.seat.history.get(state), tools.specs());
+        let examples = self.examples.as_ref().map(|examples| Example::messages(examples(state))).unwrap_or_default();
+        let base = request::base(prompt, examples, self.seat.history.get(state), tools.specs(), self.choice.clone());
         let base = match &self.configure {
             Some(configure) => configure(state, base),
             None => base,

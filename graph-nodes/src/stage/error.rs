@@ -6,7 +6,7 @@ use graph_engine::{BoxError, Name, NodeError};
 
 use crate::gate::{CheckError, Code, GateError, GateFailure, GateLedger, attempts};
 use crate::message::HistoryError;
-use crate::model::Response;
+use crate::model::{Response, ToolChoice};
 use crate::tool::ToolBoxError;
 
 /// Why a vertex of a stage fails its turn. Always fatal: what can be tried again is tried by the gate. It is the
@@ -170,6 +170,20 @@ pub enum StageError {
         /// Which one.
         reason: ToolBoxError,
     },
+    /// The model must call a tool that it isn't offered.
+    #[error(
+        "stage `{stage}`: {}, but the tools that are offered are {}; offer it with `AgentNode::tools`, or choose otherwise with `AgentNode::tool_choice`",
+        chosen(choice),
+        listed(offered)
+    )]
+    ToolChoice {
+        /// The stage.
+        stage: Name,
+        /// What the model must do.
+        choice: ToolChoice,
+        /// The tools.
+        offered: Vec<String>,
+    },
     /// The gate asks a fallback model, and the agent has none.
     #[error(
         "stage `{stage}`: the gate asks a fallback model when a limit is reached, but the agent has none; give it one with `AgentNode::fallback_model`"
@@ -252,6 +266,13 @@ pub enum StageError {
 fn cause(code: &Code, reason: &str, ledger: &GateLedger) -> String {
     let said = ledger.attempts.last().and_then(|attempt| attempt.reasons.iter().find(|said| said.code == *code));
     said.map_or_else(|| format!("`{code}` ({reason})"), ToString::to_string)
+}
+
+fn chosen(choice: &ToolChoice) -> String {
+    match choice {
+        ToolChoice::Named(tool) => format!("the model must call `{tool}`"),
+        _ => "the model must call a tool".to_owned(),
+    }
 }
 
 fn listed(names: &[String]) -> String {

@@ -6,13 +6,19 @@ use super::correction::{Correction, Told};
 use super::{Draft, Held};
 use crate::gate::retry_request;
 use crate::message::Message;
-use crate::model::{Request, ToolSpec};
+use crate::model::{Request, ToolChoice, ToolSpec};
 
-/// The request of a round's first attempt: the prompt, the history, the tools. It is made of the state alone, so that
+/// The request of a round's first attempt: the prompt, the examples, the history, the tools. It is made of the state alone, so that
 /// a later attempt finds the same one.
-pub(super) fn base(prompt: Option<String>, history: &Log<Message>, tools: Vec<ToolSpec>) -> Request {
-    let messages = prompt.map(Message::system).into_iter().chain(history.iter().cloned());
-    Request::new(messages).with_tools(tools)
+pub(super) fn base(
+    prompt: Option<String>,
+    examples: Vec<Message>,
+    history: &Log<Message>,
+    tools: Vec<ToolSpec>,
+    choice: ToolChoice,
+) -> Request {
+    let messages = prompt.map(Message::system).into_iter().chain(examples).chain(history.iter().cloned());
+    Request::new(messages).with_tools(tools).with_tool_choice(choice)
 }
 
 /// The request of this attempt.

@@ -74,6 +74,27 @@ async fn tokens_of_a_stream_that_broke_are_paid_for() {
     let broken = Turn::text("half").broken_after(3, ModelError::transport("reset"));
     let run = run(&attempts(3), &Validators::new(), [broken, Turn::text("good")]).await;
     assert_eq!((run.ledger.rejected, run.ledger.accepted), (Usage::new(100, 10), Usage::new(100, 10)));
+    // Also when it is the provider that says so.
+    let broken = Turn::text("half").broken_after(3, ModelError::provider("out of memory"));
+    let run = self::run(&attempts(3), &Validators::new(), [broken, Turn::text("good")]).await;
+    assert_eq!((run.ledger.rejected, run.ledger.accepted), (Usage::new(100, 10), Usage::new(100, 10)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn keys_quotas_and_rates_have_codes_of_their_own() {
+    let message = || "no".to_owned();
+    for (error, code, asked) in [
+        (ModelError::Authentication { message: message() }, "authentication", 1),
+        (ModelError::Quota { message: message() }, "quota", 1),
+        (ModelError::ContextTooLong { message: message() }, "context_too_long", 1),
+        (ModelError::unsendable("no"), "invocation", 1),
+        (ModelError::RateLimited { message: message(), retry_after: None }, "rate", 2),
+        (ModelError::provider("no"), "invocation", 2),
+        (ModelError::truncated("no"), "invocation", 2),
+    ] {
+        let run = run(&attempts(3), &Validators::new(), [Turn::error(error), Turn::text("good")]).await;
+        assert_eq!((run.requests.len(), counters(&run)), (asked, vec![(code, 1)]));
+    }
 }
 
 #[tokio::test(start_paused = true)]

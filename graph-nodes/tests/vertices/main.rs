@@ -9,6 +9,7 @@ mod confirm;
 mod dispatch_random;
 mod durable;
 mod evidence;
+mod examples;
 mod fallback;
 mod finalize;
 mod gate;

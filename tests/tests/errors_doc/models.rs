@@ -35,6 +35,27 @@ pub(crate) async fn section() -> Section {
             "Retryable: a gate asks again. Look at `source` for the client's error.",
         ),
         entry(&ModelError::rejected("unknown model `gpt-0`"), "Not retryable: a gate gives up at once."),
+        entry(
+            &ModelError::Authentication { message: "HTTP 401: bad key".into() },
+            "Not retryable. A key of another organisation or project gives this too.",
+        ),
+        entry(
+            &ModelError::Quota { message: "HTTP 429: no credit (insufficient_quota)".into() },
+            "Not retryable, although the status may be that of a rate limit: waiting brings no credit.",
+        ),
+        entry(
+            &ModelError::unsendable("a call of `fly` is required, but only `search` is offered"),
+            "Not retryable. The adapter found it before anything was sent.",
+        ),
+        entry(
+            &ModelError::provider("HTTP 503: busy"),
+            "Retryable: a gate waits for `retry_after`, if the provider says so. An error in the middle of an answer is \
+             one too; what had arrived is in `received`.",
+        ),
+        entry(
+            &ModelError::truncated("the stream ended without a finish reason, after 3 events"),
+            "Retryable. An end marker is no finish reason. After the first piece of an answer it is `StreamBroken`.",
+        ),
         entry(&limited, "Retryable: a gate waits for `retry_after`, if the provider says so."),
         entry(&long, "Not retryable. Shorten the history, or choose a model with a larger context."),
         entry(&broken, "Retryable. What had arrived is in `received`; none of its calls is executed."),
@@ -106,6 +127,7 @@ fn cassettes() -> Vec<Entry> {
     let reason = || "no such file or directory".to_owned();
     let pattern = Cassette::replay(talk()).secret_pattern("sk-(").open().expect_err("a bad pattern");
     let bad = SseDecoder::new().push(b"data: \xff\n").expect_err("no text");
+    let long = SseDecoder::new().with_max_event_bytes(8).push(b"data: 12345").expect_err("too long");
     vec![
         entry(
             CassetteError::File { path: talk(), doing: "read", reason: reason() },
@@ -126,6 +148,11 @@ fn cassettes() -> Vec<Entry> {
         entry(CassetteError::Missing { path: talk(), requests: 1 }, "Your test asked what was never recorded.")
             .and(&CassetteError::Missing { path: talk(), requests: 2 }),
         Entry::variant("SseError", &bad, "The bytes of a stream are no text, or it ended within a character."),
+        Entry::variant(
+            "SseError",
+            &long,
+            "Mostly a server that isn't one of events; an ordinary event is a few hundred bytes.",
+        ),
     ]
 }
 

@@ -11,7 +11,7 @@ use graph_engine::testing::node_once;
 use graph_engine::{Graph, IntoNode, Log, NodeError, START, State};
 use graph_nodes::gate::{Exhaustion, GateError, GateLedger, GatePolicy, ModelOutcome, Validators, Verdict, decide};
 use graph_nodes::message::{CallStatus, Message, ToolCall};
-use graph_nodes::model::{ChatModel, ModelError, Response, ScriptedModel, Turn};
+use graph_nodes::model::{ChatModel, ModelError, Response, ScriptedModel, ToolChoice, Turn};
 use graph_nodes::stage::{
     AgentNode, Draft, GateBook, GateNode, Guards, Held, Seat, SeveralCalls, StageError, ToolLedger, ToolsNode,
 };
@@ -321,6 +321,11 @@ pub(crate) async fn section() -> Section {
                 "The reason behind the colon is a `ToolBoxError`. Call `ToolBox::expose` yourself to find it \
                  before the first turn.",
             ),
+            entry(
+                &alone(agent().tool_choice(ToolChoice::Required), Desk::default()).await,
+                "`AgentNode::check` finds it before the first turn. Providers refuse such a request.",
+            )
+            .and(&alone(agent().tools(tools()).tool_choice(ToolChoice::Named("fly".into())), Desk::default()).await),
             entry(
                 &alone(agent().try_prompt(|_| Err::<String, _>("the light is out")), Desk::default()).await,
                 "Said before any model is asked. The reason behind the colon is what the prompt's function returned, a \

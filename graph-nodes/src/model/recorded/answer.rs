@@ -47,7 +47,11 @@ pub(super) enum Item {
 #[serde(rename_all = "snake_case")]
 pub(super) enum Failure {
     Transport { message: String, source: Option<String> },
+    Authentication { message: String },
+    Quota { message: String },
     Rejected { message: String },
+    Provider { message: String, retry_after: Option<Duration>, received: Option<Box<Response>> },
+    Truncated { message: String },
     RateLimited { message: String, retry_after: Option<Duration> },
     ContextTooLong { message: String },
     StreamBroken { message: String, received: Box<Response> },
@@ -61,7 +65,14 @@ impl Failure {
             ModelError::Transport { message, source } => {
                 Self::Transport { message: message.clone(), source: source.as_ref().map(ToString::to_string) }
             }
+            ModelError::Authentication { message } => Self::Authentication { message: message.clone() },
+            ModelError::Quota { message } => Self::Quota { message: message.clone() },
             ModelError::Rejected { message } => Self::Rejected { message: message.clone() },
+            ModelError::Provider { message, retry_after, received } => {
+                let (message, received) = (message.clone(), received.clone());
+                Self::Provider { message, retry_after: *retry_after, received }
+            }
+            ModelError::Truncated { message } => Self::Truncated { message: message.clone() },
             ModelError::RateLimited { message, retry_after } => {
                 Self::RateLimited { message: message.clone(), retry_after: *retry_after }
             }
@@ -72,6 +83,7 @@ impl Failure {
             ModelError::Assembly(error) => Self::Assembly(error.clone()),
             ModelError::ScriptExhausted { .. }
             | ModelError::StrayRemoval { .. }
+            | ModelError::Unsendable { .. }
             | ModelError::NotRecorded { .. }
             | ModelError::Cassette(_)
             | ModelError::Cancelled => return None,
@@ -83,7 +95,11 @@ impl From<Failure> for ModelError {
     fn from(failure: Failure) -> Self {
         match failure {
             Failure::Transport { message, source } => Self::Transport { message, source: source.map(Into::into) },
+            Failure::Authentication { message } => Self::Authentication { message },
+            Failure::Quota { message } => Self::Quota { message },
             Failure::Rejected { message } => Self::Rejected { message },
+            Failure::Provider { message, retry_after, received } => Self::Provider { message, retry_after, received },
+            Failure::Truncated { message } => Self::Truncated { message },
             Failure::RateLimited { message, retry_after } => Self::RateLimited { message, retry_after },
             Failure::ContextTooLong { message } => Self::ContextTooLong { message },
             Failure::StreamBroken { message, received } => Self::StreamBroken { message, received },

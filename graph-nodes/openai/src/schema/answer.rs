@@ -1,0 +1,253 @@
+//! An answer that is one JSON object becomes a call or a text.
+
+use graph_nodes::assemble::CallDelta;
+use graph_nodes::message::FinishReason;
+use graph_nodes::model::Chunk;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::Reply;
+use super::reply::ReplyText;
+
+/// What is between the beginning of an answer and the text of its reply, without white space.
+const REPLY: &str = "{\"reply\":\"";
+
+/// Turns the chunks of an answer into those of a response. Text is held back until it is known to be a text.
+#[derive(Debug)]
+pub(crate) struct CallReader {
+    /// What is held back.
+    held: String,
+    state: State,
+    /// Whether a reply is a text, so that it may be shown while it arrives; else it is a JSON value.
+    shows_replies: bool,
+}
+
+#[derive(Debug)]
+enum State {
+    /// It isn't known what this will be.
+    Open,
+    /// An object that is no reply of text: read at its end.
+    Object,
+    /// No JSON object at all: the server or the model does what it likes.
+    Text,
+    Reply(ReplyText),
+}
+
+/// The object.
+#[derive(Deserialize)]
+struct Answer<'a> {
+    name: Option<String>,
+    #[serde(borrow)]
+    arguments: Option<&'a RawValue>,
+    #[serde(borrow)]
+    reply: Option<&'a RawValue>,
+}
+
+impl CallReader {
+    /// A reader at the start of an answer.
+    pub(crate) fn new(reply: Reply<'_>) -> Self {
+        Self { held: String::new(), state: State::Open, shows_replies: !matches!(reply, Reply::Value(_)) }
+    }
+
+    /// Takes the next chunk; returns what is known now.
+    pub(crate) fn push(&mut self, mut chunk: Chunk) -> Option<Chunk> {
+        chunk.text = chunk.text.take().and_then(|text| self.text(&text));
+        if let Some(finish) = &mut chunk.finish {
+            let end = self.end();
+            // What is called may have been written up to the last letter: a cut answer executes no call anyway.
+            if !end.calls.is_empty() && *finish == FinishReason::Stop {
+                *finish = FinishReason::ToolCalls;
+            }
+            chunk.calls.extend(end.calls);
+            chunk.text = join(chunk.text, end.text);
+        }
+        (chunk != Chunk::new()).then_some(chunk)
+    }
+
+    /// What is held back when the answer breaks off, as text.
+    pub(crate) fn rest(&mut self) -> Option<Chunk> {
+        let mut rest = std::mem::take(&mut self.held);
+        if let State::Reply(reply) = &mut self.state {
+            rest = reply.rest();
+        }
+        (!rest.is_empty()).then(|| Chunk::text(rest))
+    }
+
+    fn text(&mut self, text: &str) -> Option<String> {
+        if let State::Open = self.state {
+            self.held.push_str(text);
+            self.state = self.kind()?;
+            let held = std::mem::take(&mut self.held);
+            return self.show(held);
+        }
+        self.show(text.to_owned())
+    }
+
+    fn show(&mut self, text: String) -> Option<String> {
+        let shown = match &mut self.state {
+            State::Open | State::Object => {
+                self.held.push_str(&text);
+                return None;
+            }
+            State::Text => text,
+            State::Reply(reply) => reply.push(&text),
+        };
+        (!shown.is_empty()).then_some(shown)
+    }
+
+    /// What the answer is, once its beginning tells; cuts off what stands before the text of a reply.
+    fn kind(&mut self) -> Option<State> {
+        let mut wanted = REPLY.chars();
+        for (at, char) in self.held.char_indices() {
+            // White space stands between the parts of JSON; within the key it would be another key.
+            let inside = (2..REPLY.len() - 2).contains(&(REPLY.len() - wanted.as_str().len()));
+            if char.is_whitespace() && !inside {
+                continue;
+            }
+            let is_first = wanted.as_str().len() == REPLY.len();
+            if wanted.next() != Some(char) {
+                return Some(if is_first { State::Text } else { State::Object });
+            }
+            if !self.shows_replies {
+                return Some(State::Object);
+            }
+            if wanted.as_str().is_empty() {
+                self.held.drain(..=at);
+                return Some(State::Reply(ReplyText::default()));
+            }
+        }
+        None
+    }
+
+    fn end(&mut self) -> Chunk {
+        let Some(rest) = self.rest() else { return Chunk::new() };
+        let text = rest.text.as_deref().unwrap_or_default();
+        let Ok(answer) = serde_json::from_str::<Answer<'_>>(text) else { return rest };
+        let name = answer.name.filter(|name| !name.trim().is_empty());
+        match (name, answer.arguments, answer.reply) {
+            (Some(name), Some(arguments), _) => {
+                // Some models write the object into a text.
+                let arguments = serde_json::from_str(arguments.get()).unwrap_or_else(|_| arguments.get().to_owned());
+                Chunk::call(CallDelta::new().at(0).id("call_0").name(name).text(arguments))
+            }
+            (_, _, Some(reply)) if self.shows_replies => {
+                Chunk::text(serde_json::from_str(reply.get()).unwrap_or_else(|_| reply.get().to_owned()))
+            }
+            (_, _, Some(reply)) => Chunk::text(reply.get()),
+            _ => rest,
+        }
+    }
+}
+
+fn join(first: Option<String>, second: Option<String>) -> Option<String> {
+    match (first, second) {
+        (Some(first), Some(second)) => Some(first + &second),
+        (first, second) => first.or(second),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use graph_nodes::model::Collector;
+    use serde_json::Value;
+
+    /// The texts that are shown one by one, and the calls.
+    fn read(pieces: &[&str], shows_replies: bool) -> (Vec<String>, Vec<String>, Option<FinishReason>) {
+        let reply = if shows_replies { Reply::Text } else { Reply::Value(&Value::Null) };
+        let mut reader = CallReader::new(reply);
+        let mut collector = Collector::new();
+        let mut texts = Vec::new();
+        let chunks = pieces.iter().map(|piece| Chunk::text(*piece)).chain([Chunk::finish(FinishReason::Stop)]);
+        for chunk in chunks.filter_map(|chunk| reader.push(chunk)).collect::<Vec<_>>() {
+            texts.extend(chunk.text.clone());
+            collector.push(chunk);
+        }
+        assert_eq!(reader.rest(), None);
+        let response = collector.finish().unwrap();
+        let calls = response.calls.iter().map(|call| format!("{} {} {}", call.id, call.name, call.arguments.raw()));
+        (texts, calls.collect(), response.finish)
+    }
+
+    #[test]
+    fn a_call_is_held_until_it_is_whole() {
+        let pieces = ["{\"na", "me\":\"search\",\"argu", "ments\":{\"city\": \"Bern\"}}"];
+        let (texts, calls, finish) = read(&pieces, true);
+        assert_eq!((texts.len(), calls), (0, vec![r#"call_0 search {"city": "Bern"}"#.to_owned()]));
+        assert_eq!(finish, Some(FinishReason::ToolCalls));
+    }
+
+    #[test]
+    fn a_reply_is_shown_while_it_arrives() {
+        let pieces = ["{", " \"rep", "ly\" : ", "\"Hel", "lo \\", "\"you\\\"", "\"", "}\n"];
+        let (texts, calls, finish) = read(&pieces, true);
+        assert_eq!((texts, calls.len()), (vec!["Hel".to_owned(), "lo ".to_owned(), "\"you\"".to_owned()], 0));
+        assert_eq!(finish, Some(FinishReason::Stop));
+    }
+
+    #[test]
+    fn a_reply_that_is_a_value_is_its_json_text() {
+        let (texts, ..) = read(&["{\"reply\":", " {\"rooms\": 7}}"], false);
+        assert_eq!(texts, ["{\"rooms\": 7}"]);
+        let (texts, ..) = read(&["{\"reply\": \"two\"}"], false);
+        assert_eq!(texts, ["\"two\""]);
+    }
+
+    #[test]
+    fn what_is_no_object_is_a_text_at_once() {
+        let (texts, calls, _) = read(&["\n ", "```json", "{}"], true);
+        assert_eq!((texts, calls.len()), (vec!["\n ```json".to_owned(), "{}".to_owned()], 0));
+    }
+
+    #[test]
+    fn an_object_of_another_form_is_a_text() {
+        for text in [
+            r#"{"name":"search"}"#,
+            r#"{"arguments":{}}"#,
+            r#"{"name":" ","arguments":{}}"#,
+            "{\"name\":\"sea",
+            "{}",
+            "{",
+        ] {
+            let (texts, calls, finish) = read(&[text], true);
+            assert_eq!((texts.concat().as_str(), calls.len(), finish), (text, 0, Some(FinishReason::Stop)));
+        }
+    }
+
+    #[test]
+    fn repeated_keys_of_arguments_are_kept_for_the_gate() {
+        let (_, calls, _) = read(&[r#"{"name":"f","arguments":{"a":1,"a":2}}"#], true);
+        assert_eq!(calls, [r#"call_0 f {"a":1,"a":2}"#]);
+        let (_, calls, _) = read(&[r#"{"name":"f","arguments":"{\"a\":1}"}"#], true);
+        assert_eq!(calls, [r#"call_0 f {"a":1}"#]);
+    }
+
+    #[test]
+    fn a_cut_answer_stays_cut() {
+        let mut reader = CallReader::new(Reply::None);
+        let cut = Chunk::text(r#"{"name":"f","arguments":{}}"#).with_finish(FinishReason::Length);
+        let chunk = reader.push(cut).unwrap();
+        assert_eq!((chunk.calls.len(), chunk.finish), (1, Some(FinishReason::Length)));
+    }
+
+    #[test]
+    fn every_cut_gives_the_same_response() {
+        for (json, shows) in [
+            (r#" {"reply": "Gr\u00fcezi, \"you\" 😀"} "#, true),
+            (r#"{"reply":{"a":"ü"}}"#, false),
+            (r#"{"name":"f","arguments":{"a":"ü"}}"#, true),
+            (r#"{"replies":1}"#, true),
+            (r#"{"re ply":"a"}"#, true),
+        ] {
+            let whole = read(&[json], shows);
+            for at in (0..json.len()).filter(|at| json.is_char_boundary(*at)) {
+                let cut = read(&[&json[..at], &json[at..]], shows);
+                assert_eq!(
+                    (cut.0.concat(), cut.1, cut.2),
+                    (whole.0.concat(), whole.1.clone(), whole.2.clone()),
+                    "{json} {at}"
+                );
+            }
+        }
+    }
+}
