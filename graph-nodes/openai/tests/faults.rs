@@ -33,7 +33,8 @@ const HELLO: &str = "Hello, welcome to the luxurious B&B in the heart of the cit
 /// From so many bytes on an answer is whole, whatever follows: behind the event with the finish reason.
 fn whole_from(body: &[u8]) -> usize {
     let text = std::str::from_utf8(body).unwrap();
-    let reason = ["\"stop\"", "\"tool_calls\",\"index\"", "\"length\""].iter().find_map(|word| text.find(word)).unwrap();
+    let reason =
+        ["\"stop\"", "\"tool_calls\",\"index\"", "\"length\""].iter().find_map(|word| text.find(word)).unwrap();
     reason + text[reason..].find("\n\n").unwrap() + 2
 }
 
@@ -247,7 +248,8 @@ async fn r37_silence_at_a_byte_is_one_counted_retry() {
         let whole = whole_from(body);
         for at in [1, whole / 3, whole / 2, whole - 1] {
             let stalled = Reply::stream(body).pause_at(at, long);
-            let server = Server::start([stalled, Reply::never(), Reply::stream(body), Reply::stream(TEXT)]).await.unwrap();
+            let server =
+                Server::start([stalled, Reply::never(), Reply::stream(body), Reply::stream(TEXT)]).await.unwrap();
             let limit = Duration::from_millis(150);
             let timeouts = Timeouts::new().first_byte(Duration::from_millis(600)).between_chunks(limit);
             let model = OpenAi::new(server.base_url(), "local").timeouts(timeouts).build().unwrap();

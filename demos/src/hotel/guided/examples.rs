@@ -24,10 +24,7 @@ pub(super) fn of(stage: Stage, visit: &Hotel) -> Vec<Example> {
         Stage::Compare => vec![compare_first(visit), take(visit, 1)],
         Stage::Booking => {
             let chosen = visit.chosen.clone().unwrap_or_default();
-            vec![
-                take(visit, 1),
-                example("yes, please", "confirm_booking", json!({"hotel": chosen, "confirmed": true})),
-            ]
+            vec![take(visit, 1), example("yes, please", "confirm_booking", json!({"hotel": chosen, "confirmed": true}))]
         }
     }
 }
