@@ -17,4 +17,6 @@ mod reading_tests;
 pub(crate) use answer::Answer;
 pub(crate) use connection::Connection;
 pub(crate) use endpoint::Endpoint;
+#[cfg(feature = "testing")]
+pub(crate) use transport::TransportError;
 pub(crate) use transport::{ReqwestTransport, Transport};
