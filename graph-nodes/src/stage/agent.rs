@@ -358,8 +358,7 @@ impl<S: State> AgentNode<S> {
             (prompt, _) => prompt,
         };
         let examples = self.examples.as_ref().map(|examples| Example::messages(examples(state))).unwrap_or_default();
-        let base =
-            request::base(prompt, examples, self.seat.history.get(state), tools.specs(), self.choice.clone());
+        let base = request::base(prompt, examples, self.seat.history.get(state), tools.specs(), self.choice.clone());
         let base = match &self.configure {
             Some(configure) => configure(state, base),
             None => base,

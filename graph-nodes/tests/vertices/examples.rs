@@ -15,7 +15,8 @@ fn stage(agent: fn(AgentNode<Trip>) -> AgentNode<Trip>) -> Stage {
 
 fn shown(agent: AgentNode<Trip>) -> AgentNode<Trip> {
     agent.examples(|trip| {
-        let call = Example::new(format!("From `{}`?", trip.city)).call("a", json!({"n": 1}), "1").call("a", json!({}), "2");
+        let call =
+            Example::new(format!("From `{}`?", trip.city)).call("a", json!({"n": 1}), "1").call("a", json!({}), "2");
         vec![call.text("Two."), Example::new("Bye").call("a", json!({}), "3")]
     })
 }
