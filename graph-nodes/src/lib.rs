@@ -12,7 +12,8 @@
 //! | accept or reject a response before any effect of it | a [`Validator`](gate::Validator) in a [`GateNode`](stage::GateNode) | [`gate`] |
 //! | the same without an engine | [`Gated`](gate::Gated), or [`decide`](gate::decide) in a loop of your own | [`gate`] |
 //! | stream a text before it is whole, and judge it nevertheless | [`GatedNode`](stage::GatedNode), an agent and its gate in one vertex | [`stage`] |
-//! | talk to a provider | an implementation of [`ChatModel`](model::ChatModel) | [`model`] |
+//! | talk to a provider, or to a server on this machine | `OpenAi` | the crate `graph-nodes-openai` |
+//! | talk to anything else | an implementation of [`ChatModel`](model::ChatModel) | [`model`] |
 //! | test without a provider | [`ScriptedModel`](model::ScriptedModel) | [`model`] |
 //! | test with what a provider once said | [`RecordedModel`](model::RecordedModel) over a [`Cassette`](model::Cassette) | [`model`] |
 //! | run offline by a rule | [`FnModel`](model::FnModel) | [`model`] |

@@ -55,6 +55,11 @@ pub struct DiagramsGuide;
 #[derive(Debug)]
 pub struct StagesPage;
 
+/// The guide to models.
+#[doc = include_str!("../../docs/guide/models.md")]
+#[derive(Debug)]
+pub struct ModelsGuide;
+
 /// The guide to tools.
 #[doc = include_str!("../../docs/guide/tools.md")]
 #[derive(Debug)]

@@ -24,6 +24,8 @@ mod macros;
 mod messages;
 #[path = "errors_doc/models.rs"]
 mod models;
+#[path = "errors_doc/openai.rs"]
+mod openai;
 #[path = "errors_doc/questions.rs"]
 mod questions;
 #[path = "errors_doc/sources.rs"]
@@ -76,6 +78,7 @@ async fn sections() -> Vec<Section> {
         messages::section(),
         messages::assembly(),
         models::section().await,
+        openai::section(),
         models::tools(),
         gates::checks(),
         gates::calls().await,
@@ -105,7 +108,7 @@ async fn no_error_is_left_out() {
     let mut wanted: Vec<String> = Lint::ALL.iter().map(|lint| format!("`{}` {lint:?}", lint.code())).collect();
     let is_error = |name: &str, attributes: &str| attributes.contains("thiserror::Error") || name == "FaultKind";
     let mut kinds = BTreeSet::new();
-    for folder in ["graph-engine/src", "graph-nodes/src"] {
+    for folder in ["graph-engine/src", "graph-nodes/src", "graph-nodes/openai/src"] {
         for item in items(folder, "enum", is_error) {
             assert!(!item.variants.is_empty(), "{item:?}");
             wanted.extend(item.variants.iter().map(|variant| format!("`{}::{variant}`", item.name)));

@@ -91,6 +91,29 @@ const POSTGRES: &[(&str, u32)] = &[
     ("longterm", 4),
 ];
 
+/// The same for the adapter to OpenAI-compatible servers.
+const OPENAI: &[(&str, u32)] = &[
+    ("build_error", 0),
+    ("http_date", 0),
+    ("key", 0),
+    ("schema", 0),
+    ("secrets", 0),
+    ("timeouts", 0),
+    ("tool_mode", 0),
+    ("excerpt", 1),
+    ("retry_after", 1),
+    ("request", 1),
+    ("wire", 2),
+    ("read", 3),
+    ("stream_reader", 3),
+    ("http", 4),
+    ("chunks", 5),
+    ("settings", 5),
+    ("model", 6),
+    ("openai", 7),
+    ("testing", 8),
+];
+
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the tests are a member").to_owned()
 }
@@ -127,6 +150,7 @@ const LIBRARIES: &[&str] = &[
     "graph-engine/sqlite/src",
     "graph-nodes/src",
     "graph-nodes/macros/src",
+    "graph-nodes/openai/src",
 ];
 
 #[test]
@@ -209,6 +233,11 @@ fn modules_of_the_sqlite_store_know_lower_floors_only() {
 #[test]
 fn modules_of_the_store_in_postgresql_know_lower_floors_only() {
     check_floors("graph-engine/postgres/src", POSTGRES);
+}
+
+#[test]
+fn modules_of_the_openai_adapter_know_lower_floors_only() {
+    check_floors("graph-nodes/openai/src", OPENAI);
 }
 
 #[test]

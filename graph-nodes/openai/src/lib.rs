@@ -47,6 +47,8 @@ pub use limits::Limits;
 pub use model::OpenAiModel;
 pub use openai::OpenAi;
 pub use read::{read_answer, read_error};
+/// The HTTP client, for one of your own: [`OpenAi::http_client`].
+pub use reqwest;
 pub use reqwest::header::HeaderMap;
 pub use stream_reader::StreamReader;
 #[cfg(feature = "tiktoken")]

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use graph_nodes::model::TokenEstimate;
 
-use crate::http::{Connection, ReqwestTransport, Transport};
+use crate::http::{Connection, ReqwestTransport, Transport, client};
 use crate::meter::Meter;
 use crate::model::OpenAiModel;
 use crate::request::Dialect;
 use crate::secrets::Secrets;
-use crate::settings::{Headers, client, endpoint};
+use crate::settings::{Headers, endpoint};
 use crate::stream_reader::MAX_BYTES;
 use crate::{ApiKey, BuildError, Limits, OpenAiEmbedder, Timeouts, ToolMode};
 

@@ -1,8 +1,5 @@
 //! What a description of a model says of URLs, headers and the client, checked.
 
-use std::net::IpAddr;
-use std::time::Duration;
-
 use reqwest::Url;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 
@@ -62,27 +59,4 @@ fn checked_url(base: &str) -> Result<Url, BuildError> {
         return Err(refused("it holds parameters; give these with `OpenAi::query`"));
     }
     Ok(url)
-}
-
-/// The client that is made where none is given.
-pub(crate) fn client(url: &Url, connect: Option<Duration>) -> Result<reqwest::ClientBuilder, BuildError> {
-    if url.scheme() == "https" && !cfg!(any(feature = "rustls", feature = "native-tls")) {
-        return Err(BuildError::NoTls);
-    }
-    // No redirects: headers that are secrets would go wherever the server says. No retries: the gate counts attempts.
-    let mut builder =
-        reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).retry(reqwest::retry::never());
-    if let Some(limit) = connect {
-        builder = builder.connect_timeout(limit);
-    }
-    // A proxy would look for the server on its own machine.
-    if is_loopback(url) {
-        builder = builder.no_proxy();
-    }
-    Ok(builder)
-}
-
-fn is_loopback(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default();
-    host == "localhost" || host.trim_matches(['[', ']']).parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }

@@ -2,7 +2,8 @@
 //!
 //! | what you need | take |
 //! | --- | --- |
-//! | talk to a provider | an adapter crate's [`ChatModel`] |
+//! | talk to a provider | an adapter crate's [`ChatModel`], such as that of `graph-nodes-openai` |
+//! | know what sort of failure it was, and what to do | [`ModelError::kind`] |
 //! | a model in a test, answer by answer | [`ScriptedModel`] |
 //! | a model made of a rule, offline | [`FnModel`] |
 //! | what a provider answered once, again | [`RecordedModel`], made by a [`Cassette`] |

@@ -35,6 +35,27 @@ pub(crate) async fn section() -> Section {
             "Retryable: a gate asks again. Look at `source` for the client's error.",
         ),
         entry(&ModelError::rejected("unknown model `gpt-0`"), "Not retryable: a gate gives up at once."),
+        entry(
+            &ModelError::Authentication { message: "HTTP 401: bad key".into() },
+            "Not retryable. A key of another organisation or project gives this too.",
+        ),
+        entry(
+            &ModelError::Quota { message: "HTTP 429: no credit (insufficient_quota)".into() },
+            "Not retryable, although the status may be that of a rate limit: waiting brings no credit.",
+        ),
+        entry(
+            &ModelError::unsendable("a call of `fly` is required, but only `search` is offered"),
+            "Not retryable. The adapter found it before anything was sent.",
+        ),
+        entry(
+            &ModelError::provider("HTTP 503: busy"),
+            "Retryable: a gate waits for `retry_after`, if the provider says so. An error in the middle of an answer is \
+             one too; what had arrived is in `received`.",
+        ),
+        entry(
+            &ModelError::truncated("the stream ended without a finish reason, after 3 events"),
+            "Retryable. An end marker is no finish reason. After the first piece of an answer it is `StreamBroken`.",
+        ),
         entry(&limited, "Retryable: a gate waits for `retry_after`, if the provider says so."),
         entry(&long, "Not retryable. Shorten the history, or choose a model with a larger context."),
         entry(&broken, "Retryable. What had arrived is in `received`; none of its calls is executed."),

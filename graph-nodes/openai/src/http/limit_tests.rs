@@ -9,10 +9,9 @@ use reqwest::Url;
 use reqwest::dns::{Name, Resolve, Resolving};
 use tokio::time::Instant;
 
-use super::ReqwestTransport;
 use super::memory::{Memory, says, stops};
 use super::transport::Transport;
-use crate::settings::client;
+use super::{ReqwestTransport, client};
 use crate::{OpenAi, Timeouts};
 
 const fn seconds(seconds: u64) -> Duration {

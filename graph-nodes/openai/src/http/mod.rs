@@ -1,6 +1,7 @@
 //! One HTTP exchange: what is sent where, how long it may take, and the bytes that come back.
 
 mod answer;
+mod client;
 mod clock;
 mod connection;
 mod endpoint;
@@ -15,6 +16,7 @@ mod memory;
 mod reading_tests;
 
 pub(crate) use answer::Answer;
+pub(crate) use client::client;
 pub(crate) use connection::Connection;
 pub(crate) use endpoint::Endpoint;
 #[cfg(feature = "testing")]

@@ -1,0 +1,47 @@
+//! Errors of describing a model behind an OpenAI-compatible server.
+
+use graph_nodes_openai::{ApiKey, BuildError, KeyError, OpenAi, Timeouts, reqwest};
+
+use crate::doc::{Entry, Section};
+
+fn local() -> OpenAi {
+    OpenAi::new("http://127.0.0.1:8080/v1", "local")
+}
+
+fn refused(model: OpenAi) -> BuildError {
+    model.build().expect_err("refused")
+}
+
+pub(crate) fn section() -> Section {
+    let key = |error: KeyError, means| Entry::variant("KeyError", &error, means);
+    let build = |error: BuildError, means| Entry::variant("BuildError", &error, means);
+    let at = |base: &str| refused(OpenAi::new(base, "local"));
+    let name = || "OPENAI_API_KEY".to_owned();
+    let missing = ApiKey::from_env("GRAPH_NO_SUCH_KEY").expect_err("missing");
+    let own = reqwest::Client::builder().no_proxy().build().expect("a client");
+    let connect = Timeouts::new().connect(std::time::Duration::from_secs(1));
+    Section {
+        title: "Describing a model behind an OpenAI-compatible server",
+        intro: "Given before anything is sent. What a call can end with is in \"Asking a model\".",
+        entries: vec![
+            key(missing, "Nothing else is looked up: no file and no other variable."),
+            key(KeyError::Empty { name: name() }, "White space alone is empty too."),
+            key(KeyError::NotText { name: name() }, "A key is a text in every provider."),
+            build(at("127.0.0.1:8080/v1"), "The URL is the part before `/chat/completions`.")
+                .and(&at("ftp://127.0.0.1"))
+                .and(&at("http://127.0.0.1/v1?version=2")),
+            build(at("http://user:password@127.0.0.1/v1"), "URLs are in logs and errors, so they hold no secret."),
+            build(at("https://127.0.0.1/v1"), "Which TLS a program has is its own choice: it is large."),
+            build(refused(OpenAi::new("http://127.0.0.1:8080/v1", "")), "A server with one model takes any name."),
+            build(refused(local().header("x team", "a")), "Mostly a line end that came along with the value.")
+                .and(&refused(local().header("x-team", "a\nb"))),
+            build(refused(local().key("a\nb")), "Mostly two keys in one file. The key is not shown."),
+            build(refused(local().key("a").header("authorization", "b")), "Whichever were sent would be a guess."),
+            build(refused(local().http_client(own).timeouts(connect)), "A client opens its connections itself."),
+            build(
+                BuildError::Client { reason: "no certificates".to_owned() },
+                "Mostly a proxy of the environment that is no URL, or a system without certificates.",
+            ),
+        ],
+    }
+}
