@@ -45,18 +45,18 @@ pub enum GraphError {
 ///
 /// [`GraphError`] if the description is not consistent, which a test rules out.
 pub fn graph() -> Result<Graph<Hotel>, GraphError> {
-    let seat = Seat { history: Hotel::HISTORY, draft: Hotel::DRAFT, book: Hotel::BOOK };
     let tools = toolbox()?;
+    let stages = [explore(&tools), present(&tools), compare(&tools), booking(&tools)];
+    Ok(conversation(stages, tools).build()?)
+}
+
+/// Stages with these tools, a goodbye and an apology.
+pub(super) fn conversation(stages: [flow::Stage<Hotel>; 4], tools: ToolBox<Hotel>) -> Flow<Hotel> {
+    let seat = Seat { history: Hotel::HISTORY, draft: Hotel::DRAFT, book: Hotel::BOOK };
     let flow = Flow::new("hotel", seat, Hotel::CURSOR)
-        .policy(GatePolicy::new().with_backoff(Backoff::Fixed(Duration::from_millis(200))))
-        .stage(explore(&tools))
-        .stage(present(&tools))
-        .stage(compare(&tools))
-        .stage(booking(&tools))
-        .stage(flow::Stage::end(GOODBYE, farewell))
-        .tools(tools)
-        .with(|builder| builder.node(APOLOGY, apology));
-    Ok(flow.build()?)
+        .policy(GatePolicy::new().with_backoff(Backoff::Fixed(Duration::from_millis(200))));
+    let flow = stages.into_iter().fold(flow, Flow::stage);
+    flow.stage(flow::Stage::end(GOODBYE, farewell)).tools(tools).with(|builder| builder.node(APOLOGY, apology))
 }
 
 fn explore(tools: &ToolBox<Hotel>) -> flow::Stage<Hotel> {
@@ -108,7 +108,7 @@ fn stage<const N: usize>(stage: Stage, tools: &ToolBox<Hotel>, offered: [&str; N
 }
 
 /// A proposal is for as long as its stage.
-async fn forget_choice() -> HotelUpdate {
+pub(super) async fn forget_choice() -> HotelUpdate {
     Hotel::update().chosen(None)
 }
 

@@ -4,7 +4,7 @@
 //! | --- | --- | --- |
 //! | domain | [`calendar`], [`catalogue`], [`choice`], [`clean`], [`criteria`], [`merge`], [`price`], [`table`], [`understand`] | what a guest may want, what hotels cost, how a sentence is understood |
 //! | words | [`stage`], [`facts`], [`briefing`], [`phrase`] | what tools, prompts and models say to each other and to the guest |
-//! | agent | [`state`], [`tools`], [`validators`], [`graph`], [`model`] | the engine, and the offline model |
+//! | agent | [`state`], [`tools`], [`validators`], [`graph`], [`guided`], [`model`] | the engine, and the offline model |
 //! | program | [`terminal`] | the command line, the signals, the clock |
 //!
 //! A floor uses only the floors above it in this table. "Today" is always a
@@ -19,6 +19,7 @@ pub mod clean;
 pub mod criteria;
 pub mod facts;
 pub mod graph;
+pub mod guided;
 pub mod merge;
 pub mod model;
 pub mod phrase;

@@ -2,7 +2,7 @@
 
 use crate::hotel::calendar::Stay;
 use crate::hotel::criteria::{Amenity, Budget, Criteria, Missing, RoomType};
-use crate::hotel::facts::{OfferLine, Offered};
+use crate::hotel::facts::{Compared, NothingFound, OfferLine, Offered, Proposal};
 use crate::hotel::merge::Pending;
 use crate::hotel::price::Cents;
 use jiff::civil::Date;
@@ -177,6 +177,41 @@ fn line(offer: &OfferLine) -> String {
     let OfferLine { name, area, stars, distance, total, .. } = offer;
     let (room, nights) = (room(offer.room), nights(offer.nights));
     format!("{name}, {area}, {stars} stars, {distance} to the centre: {room}, {total} for {nights}")
+}
+
+/// A search that found nothing, and what would help.
+#[must_use]
+pub fn nothing_found(nothing: &NothingFound) -> String {
+    let mut text = format!("I found no hotel: {}.", criteria(&nothing.criteria));
+    let ways: Vec<String> =
+        nothing.without.iter().map(|way| format!("{} without {}", hotels(way.found), way.part)).collect();
+    if ways.is_empty() {
+        text.push_str(" What would you like to change?");
+    } else {
+        text.push_str(&format!(" There would be {}. What would you like to change?", list(&ways, "or")));
+    }
+    text
+}
+
+/// Hotels side by side, and what to do with them.
+#[must_use]
+pub fn comparison(compared: &Compared) -> String {
+    format!("{}Which one shall I book, or would you like to see the list again?", compared.table)
+}
+
+/// What would be booked.
+#[must_use]
+pub fn proposal(proposal: &Proposal) -> String {
+    format!(
+        "{} in {}: a {} for {}, {} ({}), {} in total. Shall I book it?",
+        proposal.hotel,
+        proposal.area,
+        room(proposal.room),
+        guests(proposal.guests),
+        stay(proposal.stay),
+        nights(proposal.stay.nights()),
+        proposal.total,
+    )
 }
 
 /// The text of an error as a sentence for a guest: days in words, words as said in quotes, numbers without.

@@ -193,6 +193,13 @@ impl OpenAi {
         self
     }
 
+    /// Asks this server, without a network, whatever the base URL is.
+    #[cfg(feature = "testing")]
+    pub fn offline(mut self, server: &crate::testing::Offline) -> Self {
+        self.transport = Some(Arc::new(server.clone()));
+        self
+    }
+
     /// Carries requests without a network.
     #[cfg(test)]
     pub(crate) fn transport(mut self, transport: impl Transport) -> Self {

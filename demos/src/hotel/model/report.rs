@@ -5,7 +5,7 @@ use super::choose;
 use super::explore::money_problem;
 use super::vacancies;
 use super::view::View;
-use crate::hotel::facts::{Captured, Compared, NothingFound, Offered, Proposal};
+use crate::hotel::facts::{Captured, Offered};
 use crate::hotel::phrase;
 use crate::hotel::stage::Stage;
 use crate::hotel::tools::args::NoArgs;
@@ -19,14 +19,11 @@ pub(super) fn answer(view: &View<'_>, message: &Message) -> Option<Answer> {
         "capture_criteria" | "change_criteria" => return Some(captured(view, message, &read(&text)?)),
         "search" => match read::<Offered>(&text) {
             Some(offered) => return Some(found(view, &offered)),
-            None => nothing(&read(&text)?),
+            None => phrase::nothing_found(&read(&text)?),
         },
         "show_offers" => phrase::offers(&read(&text)?),
-        "compare_hotels" => {
-            let compared: Compared = read(&text)?;
-            format!("{}Which one shall I book, or would you like to see the list again?", compared.table)
-        }
-        "choose_hotel" => propose(&read(&text)?),
+        "compare_hotels" => phrase::comparison(&read(&text)?),
+        "choose_hotel" => phrase::proposal(&read(&text)?),
         "check_availability" => vacancies::say(view, &read(&text)?),
         _ => return None,
     };
@@ -85,27 +82,4 @@ fn captured(view: &View<'_>, message: &Message, captured: &Captured) -> Answer {
         (false, true) => format!("We start afresh. {question}"),
         (false, false) => format!("Noted: {known}. {question}"),
     })
-}
-
-fn nothing(nothing: &NothingFound) -> String {
-    let mut text = format!("I found no hotel: {}.", phrase::criteria(&nothing.criteria));
-    let ways: Vec<String> =
-        nothing.without.iter().map(|way| format!("{} without {}", phrase::hotels(way.found), way.part)).collect();
-    if ways.is_empty() {
-        text.push_str(" What would you like to change?");
-    } else {
-        text.push_str(&format!(" There would be {}. What would you like to change?", phrase::list(&ways, "or")));
-    }
-    text
-}
-
-fn propose(proposal: &Proposal) -> String {
-    let Proposal { hotel, area, room, stay, guests, total } = proposal;
-    format!(
-        "{hotel} in {area}: a {} for {}, {} ({}), {total} in total. Shall I book it?",
-        phrase::room(*room),
-        phrase::guests(*guests),
-        phrase::stay(*stay),
-        phrase::nights(stay.nights()),
-    )
 }

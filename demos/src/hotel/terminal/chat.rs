@@ -8,6 +8,7 @@ use super::trace;
 use crate::hotel::catalogue::Catalogue;
 use crate::hotel::clean::{clean, clean_line};
 use crate::hotel::graph::{GraphError, graph};
+use crate::hotel::guided;
 use crate::hotel::model::{Concierge, Faulty};
 use crate::hotel::state::Hotel;
 use crate::hotel::tools::Desk;
@@ -42,6 +43,8 @@ pub struct Setup {
     pub faults: bool,
     /// Show every super-step.
     pub trace: bool,
+    /// The model is a small one, which is guided.
+    pub guided: bool,
     /// Colours.
     pub style: Style,
 }
@@ -96,10 +99,11 @@ impl Chat {
     ///
     /// As [`Chat::new`].
     pub fn with_model(setup: Setup, model: Arc<dyn ChatModel>) -> Result<Self, GraphError> {
-        let Setup { catalogue, faults, trace, style } = setup;
+        let Setup { catalogue, faults, trace, guided, style } = setup;
         let desk = Arc::new(Desk::new(catalogue));
         let kept = Kept::nowhere();
-        let runner = graph()?.runner().store_arc(kept.store.clone());
+        let graph = if guided { guided::graph()? } else { graph()? };
+        let runner = graph.runner().store_arc(kept.store.clone());
         let runner = runner.provide_arc(desk.clone()).provide_arc::<dyn ChatModel>(model);
         let thread = runner.thread(format!("{GUEST}-1"));
         Ok(Self {

@@ -1,9 +1,11 @@
 //! Why the program ends early.
 
+use super::local::LocalError;
 use crate::hotel::catalogue::CatalogueError;
 use crate::hotel::clean::clean_line;
 use crate::hotel::graph::GraphError;
 use graph_engine::{ExportError, Name, RunError, StoreError};
+use graph_nodes_openai::{BuildError, KeyError};
 use std::io;
 use std::path::PathBuf;
 
@@ -28,6 +30,23 @@ pub enum Failure {
         /// What the system said.
         source: io::Error,
     },
+    /// The language model's key cannot be used.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    /// The language model needs a key.
+    #[error("there is no key for `{url}`; set `{variable}` in the environment, to anything if the server wants none")]
+    NoKey {
+        /// The base URL.
+        url: String,
+        /// The variable.
+        variable: &'static str,
+    },
+    /// The language model cannot be described so.
+    #[error("the language model can't be used: {0}")]
+    Model(#[from] BuildError),
+    /// The language model of this machine cannot be started.
+    #[error(transparent)]
+    Local(#[from] LocalError),
     /// The input or the output broke.
     #[error("the terminal cannot be read or written")]
     Terminal(#[from] io::Error),

@@ -1,11 +1,11 @@
 //! The command line.
 
-use clap::Parser;
+use clap::{Parser, ValueEnum};
 use jiff::civil::Date;
 use std::path::PathBuf;
 
-/// A hotel concierge in the terminal. Rule-based and offline: it needs no key,
-/// no server and no network.
+/// A hotel concierge in the terminal. Rule-based and offline, unless it is told otherwise: it needs no key, no server
+/// and no network.
 #[derive(Clone, Debug, Default, Parser)]
 #[command(name = "hotel", version)]
 pub struct Options {
@@ -30,6 +30,26 @@ pub struct Options {
     /// Compare these files with the graph and leave, with exit code 1 if one is stale
     #[arg(long, group = "drawing", value_name = "FILE", num_args = 1..)]
     pub check: Vec<PathBuf>,
+    /// Let a language model talk: the base URL of an OpenAI-compatible server; its key is taken from OPENAI_API_KEY,
+    /// which a server on this machine may do without
+    #[arg(long, value_name = "URL", requires = "model", conflicts_with = "faults")]
+    pub llm: Option<String>,
+    /// The name that the server knows the language model by
+    #[arg(long, value_name = "NAME", requires = "llm")]
+    pub model: Option<String>,
+    /// How the language model calls tools: by the server's own tool calls, or by structured output where it has none
+    #[arg(long, value_name = "MODE", value_enum, default_value_t, requires = "llm")]
+    pub tool_mode: Mode,
+    /// For a small language model: it only chooses what to do, and the program does the talking
+    #[arg(long, requires = "llm")]
+    pub guided: bool,
+    /// The same with a small language model on this machine, started by scripts/local-llm, which installs it at the
+    /// first time (127 MB)
+    #[arg(long, conflicts_with_all = ["llm", "faults"])]
+    pub local: bool,
+    /// Print what the gates counted at the end
+    #[arg(long)]
+    pub ledger: bool,
     /// Show every super-step: which vertex ran, what it wrote, where it went
     #[arg(long)]
     pub trace: bool,
@@ -61,6 +81,16 @@ pub struct Options {
     /// Go on with what is unfinished, without asking
     #[arg(long)]
     pub resume: bool,
+}
+
+/// How a language model calls tools.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Mode {
+    /// By the server's own tool calls.
+    #[default]
+    Native,
+    /// By structured output.
+    Schema,
 }
 
 /// Names are shown, typed and used as tenants, so they are plain.

@@ -1,6 +1,7 @@
 //! The program: what the command line asks for, then the conversation.
 
 use super::history;
+use super::model::Talks;
 use super::session::{Begin, Session};
 use super::threads::{Kept, numbered};
 use super::{Chat, Failure, Lines, Options, Setup, Style};
@@ -11,12 +12,6 @@ use graph_engine::{DiagramFormat, ExportError, Name, Runner};
 use std::io::Write;
 use std::path::PathBuf;
 use tokio::io::AsyncBufRead;
-
-/// What is said at the beginning.
-const WELCOME: &str = "\
-Hotel concierge. I am a rule-based program and offline: no language model, no network, invented hotels.
-Tell me what you need, such as: a double room in Lisbon 3-6 July for 2 under 200 with wifi
-";
 
 /// Runs the program on this input and output, and hands back the chat, if there
 /// was one.
@@ -48,8 +43,11 @@ pub async fn run(
     }
     let is_interactive = is_interactive && options.script.is_none();
     let begin = begin(options, is_interactive, &kept, &runner).await?;
-    let chat = Chat::new(Setup { catalogue, faults: options.faults, trace: options.trace, style })?.kept_in(kept);
-    output.write_all(WELCOME.as_bytes())?;
+    // A server that belongs to the model ends when this does.
+    let Talks { model, guided, welcome, server: _server } = Talks::chosen(options)?;
+    let setup = Setup { catalogue, faults: options.faults, trace: options.trace, guided, style };
+    let chat = Chat::with_model(setup, model)?.kept_in(kept);
+    output.write_all(welcome.as_bytes())?;
     let mut session = Session { chat, begin, today: options.today, is_interactive, style };
     match &options.script {
         Some(path) => {
@@ -59,7 +57,7 @@ pub async fn run(
         }
         None => session.talk(Lines::new(input), output).await?,
     }
-    if options.faults {
+    if options.faults || options.ledger {
         session.chat.ledger(output).await?;
     }
     Ok(Some(session.chat))

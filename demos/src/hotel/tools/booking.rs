@@ -9,7 +9,7 @@ use crate::hotel::stage::Stage;
 use crate::hotel::state::{Booking, Hotel};
 use graph_nodes::tool::{Confirm, FnTool, ToolError, ToolReply, tool};
 
-pub(super) fn choose_hotel() -> FnTool<Hotel> {
+pub(crate) fn choose_hotel() -> FnTool<Hotel> {
     let about = "Proposes one of the offers for booking. Nothing is booked yet.";
     tool::<Hotel, ChooseArgs>("choose_hotel", about, |args: ChooseArgs, call| async move {
         let state = call.state();
@@ -26,7 +26,7 @@ pub(super) fn choose_hotel() -> FnTool<Hotel> {
     })
 }
 
-pub(super) fn confirm_booking() -> FnTool<Hotel> {
+pub(crate) fn confirm_booking() -> FnTool<Hotel> {
     let about = "Books the proposed hotel. Only after the guest agreed to this proposal.";
     tool::<Hotel, ConfirmArgs>("confirm_booking", about, |args: ConfirmArgs, call| async move {
         let state = call.state();

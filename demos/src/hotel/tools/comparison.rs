@@ -12,7 +12,7 @@ use graph_nodes::tool::{FnTool, ToolReply, tool};
 /// How many offers are compared when none is named.
 const FEW: usize = 3;
 
-pub(super) fn compare_hotels() -> FnTool<Hotel> {
+pub(crate) fn compare_hotels() -> FnTool<Hotel> {
     let about = "Compares offers by name, or the first ones of the list when none is named.";
     tool::<Hotel, CompareArgs>("compare_hotels", about, |args: CompareArgs, call| async move {
         let state = call.state();

@@ -10,7 +10,7 @@ use graph_nodes::tool::{FnTool, ToolReply, tool};
 
 /// Several calls of one response run together, so that their records are one
 /// question to the catalogue.
-pub(super) fn hotel_details() -> FnTool<Hotel> {
+pub(crate) fn hotel_details() -> FnTool<Hotel> {
     let about = "Everything about one of the offers: place, rooms, amenities, price of a night.";
     tool::<Hotel, ChooseArgs>("hotel_details", about, |args: ChooseArgs, call| async move {
         let offer = match choose(&args.hotel, &call.state().offers) {

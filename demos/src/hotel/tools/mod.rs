@@ -11,7 +11,12 @@ mod details;
 mod offers;
 mod wishes;
 
+pub(crate) use booking::{choose_hotel, confirm_booking};
+pub(crate) use comparison::compare_hotels;
 pub use desk::Desk;
+pub(crate) use details::hotel_details;
+pub(crate) use offers::search_with;
+pub(crate) use wishes::capture;
 
 use crate::hotel::stage::Stage;
 use crate::hotel::state::{Hotel, HotelUpdate};
@@ -33,17 +38,17 @@ pub fn toolbox() -> Result<ToolBox<Hotel>, ToolBoxError> {
         .tool(wishes::change_criteria())
         .tool(offers::search())
         .tool(offers::show_offers())
-        .tool(details::hotel_details())
+        .tool(hotel_details())
         .tool(availability::check_availability())
-        .tool(comparison::compare_hotels())
-        .tool(booking::choose_hotel())
-        .tool(booking::confirm_booking())
+        .tool(compare_hotels())
+        .tool(choose_hotel())
+        .tool(confirm_booking())
         .tool(close_conversation())
         .group(both::BOTH, both::details_and_comparison())
         .build()
 }
 
-fn close_conversation() -> FnTool<Hotel> {
+pub(crate) fn close_conversation() -> FnTool<Hotel> {
     tool::<Hotel, NoArgs>("close_conversation", "Says goodbye and ends the conversation.", |_, _| async {
         Ok(ToolReply::text("The conversation ends here.").go(GOODBYE))
     })

@@ -7,8 +7,8 @@ use crate::hotel::criteria::{Budget, Criteria};
 use crate::hotel::facts::{NothingFound, Offered, Without};
 use crate::hotel::phrase;
 use crate::hotel::stage::Stage;
-use crate::hotel::state::Hotel;
-use graph_nodes::tool::{FnTool, ToolReply, tool};
+use crate::hotel::state::{Hotel, HotelUpdate};
+use graph_nodes::tool::{FnTool, ToolError, ToolReply, tool};
 
 pub(super) fn search() -> FnTool<Hotel> {
     let about = "Searches the catalogue with the recorded criteria. City, dates and guests must be known.";
@@ -22,18 +22,27 @@ pub(super) fn search() -> FnTool<Hotel> {
             return Ok(stay(problem));
         }
         let desk = call.resource::<Desk>()?;
-        let offers = desk.ask(|catalogue| catalogue.search(criteria))?;
-        if offers.is_empty() {
-            let without = desk.ask(|catalogue| helpful(catalogue, criteria))?;
-            let nothing = NothingFound { criteria: criteria.clone(), without };
-            let update = Hotel::update().offers(offers).shown(0).compared(Vec::new()).chosen(None);
-            return Ok(stay_with(&nothing, update)?);
-        }
-        let page = Offered::page(&offers, 1, criteria);
-        let update = Hotel::update().shown(page.offers.len()).offers(offers).compared(Vec::new()).chosen(None);
-        Ok(enter(Stage::Present, page, update))
+        search_with(&desk, criteria, Hotel::update())
     })
     .needs::<Desk>()
+}
+
+/// Searches, and enters the stage that shows what was found. What is found replaces what an earlier search found.
+pub(crate) fn search_with(
+    desk: &Desk,
+    criteria: &Criteria,
+    update: HotelUpdate,
+) -> Result<ToolReply<Hotel>, ToolError> {
+    let offers = desk.ask(|catalogue| catalogue.search(criteria))?;
+    if offers.is_empty() {
+        let without = desk.ask(|catalogue| helpful(catalogue, criteria))?;
+        let nothing = NothingFound { criteria: criteria.clone(), without };
+        let update = update.offers(offers).shown(0).compared(Vec::new()).chosen(None);
+        return Ok(stay_with(&nothing, update)?);
+    }
+    let page = Offered::page(&offers, 1, criteria);
+    let update = update.shown(page.offers.len()).offers(offers).compared(Vec::new()).chosen(None);
+    Ok(enter(Stage::Present, page, update))
 }
 
 pub(super) fn show_offers() -> FnTool<Hotel> {

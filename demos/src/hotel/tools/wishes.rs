@@ -26,7 +26,8 @@ pub(super) fn change_criteria() -> FnTool<Hotel> {
     })
 }
 
-fn capture(args: &CriteriaArgs, state: &Hotel) -> (Captured, HotelUpdate) {
+/// Takes what a call says into the criteria.
+pub(crate) fn capture(args: &CriteriaArgs, state: &Hotel) -> (Captured, HotelUpdate) {
     let mut criteria = state.criteria.clone();
     let problems = args.apply(&mut criteria, state.today);
     let mut update = Hotel::update().criteria(criteria.clone());

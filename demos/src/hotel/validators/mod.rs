@@ -4,6 +4,7 @@
 //! says wrong passes, and the tools answer it: the guest should hear why.
 
 mod agreement;
+mod guided;
 mod hotels;
 mod prices;
 mod season;
@@ -26,7 +27,11 @@ const LONGEST: usize = 4000;
 /// and is answered by the tool vertex, which says what is offered instead.
 #[must_use]
 pub fn validators(stage: Stage, tools: &ToolBox<Hotel>) -> Validators<Hotel> {
-    let common = Validators::new()
+    with_usual(Validators::new(), stage, tools)
+}
+
+fn with_usual(first: Validators<Hotel>, stage: Stage, tools: &ToolBox<Hotel>) -> Validators<Hotel> {
+    let common = first
         .with(CleanFinish)
         .with(ArgumentsParse)
         .with(AllowedTools::new(tools.names()))
@@ -41,6 +46,17 @@ pub fn validators(stage: Stage, tools: &ToolBox<Hotel>) -> Validators<Hotel> {
             common.with_fn("offered_hotels", hotels::offered_hotels).with_fn("guest_agreed", agreement::guest_agreed)
         }
     }
+}
+
+/// The checks of one stage of the guided graph: those of the usual one, and what only a small model gets wrong.
+#[must_use]
+pub fn guided_validators(stage: Stage, tools: &ToolBox<Hotel>) -> Validators<Hotel> {
+    // The first one changes the response, and the others have to see the change.
+    let first = Validators::new()
+        .with_fn("only_what_was_said", guided::only_what_was_said)
+        .with_fn("calls_a_tool", |response, _| guided::calls_a_tool(response))
+        .with_fn("guest_leaves", guided::guest_leaves);
+    with_usual(first, stage, tools)
 }
 
 /// A text of sane length without control characters.
