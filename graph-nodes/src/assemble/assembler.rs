@@ -105,7 +105,7 @@ impl Assembler {
 
     /// Takes the next fragment; returns what it lets one show.
     pub fn push(&mut self, delta: CallDelta) -> Vec<AssemblyEvent> {
-        let piece = match delta {
+        match delta {
             CallDelta { index: Some(index), id: None, name: None, arguments: ArgumentsDelta::Text(text) } => {
                 // Nearly all fragments are like this, and their call is there: nothing else has to be asked.
                 let latest = self.places.latest_at(&self.calls, index);
@@ -113,10 +113,16 @@ impl Assembler {
                     self.append(call, &text);
                     return Vec::new();
                 }
-                normalise(CallDelta::new().at(index).text(text))
+                self.place(CallDelta::new().at(index).text(text))
             }
-            delta => normalise(delta),
-        };
+            delta => self.place(delta),
+        }
+    }
+
+    /// Finds the call of a fragment and merges it. Apart from the short way, which needs none of its variables.
+    #[inline(never)]
+    fn place(&mut self, delta: CallDelta) -> Vec<AssemblyEvent> {
+        let piece = normalise(delta);
         let known = &self.known;
         let joins = |first: &str, second: &str| !known.contains(second) && knows(known, first, second);
         let call = match self.places.locate(&self.calls, &piece, joins) {
