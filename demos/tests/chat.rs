@@ -15,7 +15,13 @@ use std::time::Duration;
 const TODAY: Date = date(2026, 6, 10);
 
 fn setup() -> Setup {
-    Setup { catalogue: Catalogue::in_memory().unwrap(), faults: false, trace: false, guided: false, style: Style::PLAIN }
+    Setup {
+        catalogue: Catalogue::in_memory().unwrap(),
+        faults: false,
+        trace: false,
+        guided: false,
+        style: Style::PLAIN,
+    }
 }
 
 async fn said(chat: &mut Chat, line: &str) -> String {

@@ -38,8 +38,8 @@ async fn arguments_are_checked_before_anything_is_sent() {
 async fn all_pages_of_a_list_are_read() {
     let shop = Shop::new("page=4");
     let server = inside(&shop).connect().await.unwrap();
-    assert_eq!(server.tools().unwrap().len(), 16);
-    assert_eq!(*shop.seen.lock().unwrap(), ["list -", "list 4", "list 8", "list 12"]);
+    assert_eq!(server.tools().unwrap().len(), 17);
+    assert_eq!(*shop.seen.lock().unwrap(), ["list -", "list 4", "list 8", "list 12", "list 16"]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -25,8 +25,8 @@ pub(super) fn of(stage: Stage, visit: &Hotel) -> Vec<Example> {
         Stage::Booking => {
             let chosen = visit.chosen.clone().unwrap_or_default();
             vec![
-                take(visit, 1),
-                example("yes, please", "confirm_booking", json!({"hotel": chosen, "confirmed": true})),
+                example("no, bye", "close_conversation", json!({})),
+                example("yes", "confirm_booking", json!({"hotel": chosen, "confirmed": true})),
             ]
         }
     }

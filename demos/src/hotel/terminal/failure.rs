@@ -1,9 +1,9 @@
 //! Why the program ends early.
 
+use super::local::LocalError;
 use crate::hotel::catalogue::CatalogueError;
 use crate::hotel::clean::clean_line;
 use crate::hotel::graph::GraphError;
-use super::local::LocalError;
 use graph_engine::{ExportError, Name, RunError, StoreError};
 use graph_nodes_openai::{BuildError, KeyError};
 use std::io;
@@ -34,9 +34,7 @@ pub enum Failure {
     #[error(transparent)]
     Key(#[from] KeyError),
     /// The language model needs a key.
-    #[error(
-        "there is no key for `{url}`; set `{variable}` in the environment, to anything if the server wants none"
-    )]
+    #[error("there is no key for `{url}`; set `{variable}` in the environment, to anything if the server wants none")]
     NoKey {
         /// The base URL.
         url: String,

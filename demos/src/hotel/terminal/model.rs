@@ -108,7 +108,8 @@ mod tests {
         for here in ["http://127.0.0.1:8080/v1", "http://localhost/v1", "http://[::1]:80", "http://127.1.2.3"] {
             assert!(is_here(here), "{here}");
         }
-        for there in ["http://10.0.0.1/v1", "http://localhost.example/v1", "http://a@127.0.0.1/", "https://[::2]/", ""] {
+        for there in ["http://10.0.0.1/v1", "http://localhost.example/v1", "http://a@127.0.0.1/", "https://[::2]/", ""]
+        {
             assert!(!is_here(there), "{there}");
         }
     }
