@@ -65,6 +65,11 @@ pub struct ModelsGuide;
 #[derive(Debug)]
 pub struct ToolsGuide;
 
+/// The guide to MCP.
+#[doc = include_str!("../../docs/guide/mcp.md")]
+#[derive(Debug)]
+pub struct McpGuide;
+
 /// The guide to batches.
 #[doc = include_str!("../../docs/guide/batching.md")]
 #[derive(Debug)]

@@ -11,6 +11,7 @@ mod nodes;
 pub mod simulation;
 mod store;
 mod times;
+mod traced;
 mod trip;
 mod wide;
 
@@ -20,5 +21,6 @@ pub use lints::findings;
 pub use nodes::{BoxNode, Runs, after, note};
 pub use store::TestStore;
 pub use times::Times;
+pub use traced::Traced;
 pub use trip::{Trip, TripUpdate};
 pub use wide::Wide;

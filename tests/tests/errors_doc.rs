@@ -20,6 +20,8 @@ mod longterm;
 mod lookups;
 #[path = "errors_doc/macros.rs"]
 mod macros;
+#[path = "errors_doc/mcp.rs"]
+mod mcp;
 #[path = "errors_doc/messages.rs"]
 mod messages;
 #[path = "errors_doc/models.rs"]
@@ -79,6 +81,11 @@ async fn sections() -> Vec<Section> {
         messages::assembly(),
         models::section().await,
         openai::section(),
+        openai::vectors(),
+        mcp::servers().await,
+        mcp::problems(),
+        mcp::calls(),
+        mcp::offers().await,
         models::tools(),
         gates::checks(),
         gates::calls().await,
@@ -108,7 +115,7 @@ async fn no_error_is_left_out() {
     let mut wanted: Vec<String> = Lint::ALL.iter().map(|lint| format!("`{}` {lint:?}", lint.code())).collect();
     let is_error = |name: &str, attributes: &str| attributes.contains("thiserror::Error") || name == "FaultKind";
     let mut kinds = BTreeSet::new();
-    for folder in ["graph-engine/src", "graph-nodes/src", "graph-nodes/openai/src"] {
+    for folder in ["graph-engine/src", "graph-nodes/src", "graph-nodes/openai/src", "graph-nodes/mcp/src"] {
         for item in items(folder, "enum", is_error) {
             assert!(!item.variants.is_empty(), "{item:?}");
             wanted.extend(item.variants.iter().map(|variant| format!("`{}::{variant}`", item.name)));

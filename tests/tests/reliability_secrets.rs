@@ -1,18 +1,15 @@
 //! A key that is given to a turn is nowhere afterwards: not stored, not told, not traced, in no error.
 
-use std::fmt::{Debug, Write as _};
-use std::sync::{Arc, Mutex};
+use std::fmt::Write as _;
 
-use behaviour_tests::{Trip, TripUpdate};
+use behaviour_tests::{Traced, Trip, TripUpdate};
 use futures_util::StreamExt;
 use graph_engine::{
     Cache, CheckpointStore, Ctx, Filter, Graph, MemoryStore, Mode, NodeError, NodeExt, Place, Res, Retry, Runner,
     START, Snap, StreamOptions, Turn, TurnError,
 };
 use graph_engine_sqlite::SqliteStore;
-use tracing::field::{Field, Visit};
-use tracing::span::{Attributes, Id, Record};
-use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
+use tracing_subscriber::layer::SubscriberExt;
 
 const OF_THE_TURN: &str = "canary-turn-5c1f0d";
 const OF_THE_RUNNER: &str = "canary-runner-93ab77";
@@ -25,32 +22,6 @@ struct ApiKey(String);
 
 #[derive(Debug)]
 struct Password(String);
-
-/// All fields of all spans and events, as text.
-#[derive(Clone, Default)]
-struct Traced(Arc<Mutex<String>>);
-
-struct Text<'a>(&'a mut String);
-
-impl Visit for Text<'_> {
-    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
-        writeln!(self.0, "{}={value:?}", field.name()).unwrap();
-    }
-}
-
-impl<S: tracing::Subscriber> Layer<S> for Traced {
-    fn on_new_span(&self, attributes: &Attributes<'_>, _: &Id, _: Context<'_, S>) {
-        attributes.record(&mut Text(&mut self.0.lock().unwrap()));
-    }
-
-    fn on_record(&self, _: &Id, values: &Record<'_>, _: Context<'_, S>) {
-        values.record(&mut Text(&mut self.0.lock().unwrap()));
-    }
-
-    fn on_event(&self, event: &tracing::Event<'_>, _: Context<'_, S>) {
-        event.record(&mut Text(&mut self.0.lock().unwrap()));
-    }
-}
 
 /// A graph that uses both keys in every way that is stored or told: a memo, a question, sends, a cached result, a
 /// result beside a failure, and an attempt that is repeated.
@@ -136,7 +107,7 @@ async fn d15_a_key_is_in_no_row_event_span_error_or_export_in_memory() {
     let store = MemoryStore::new();
     let said = talk(&runner(store.clone())).await;
     check("what is said", said.as_bytes());
-    check("what is traced", traced.0.lock().unwrap().as_bytes());
+    check("what is traced", traced.take().as_bytes());
     let place = Place::thread("t");
     let mut rows = Vec::new();
     for info in store.list(&place, &Filter::default()).await.unwrap() {

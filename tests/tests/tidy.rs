@@ -96,22 +96,51 @@ const OPENAI: &[(&str, u32)] = &[
     ("build_error", 0),
     ("http_date", 0),
     ("key", 0),
+    ("pace", 0),
     ("schema", 0),
     ("secrets", 0),
+    ("tiktoken", 0),
     ("timeouts", 0),
     ("tool_mode", 0),
     ("excerpt", 1),
+    ("limits", 1),
     ("retry_after", 1),
     ("request", 1),
+    ("meter", 2),
     ("wire", 2),
     ("read", 3),
     ("stream_reader", 3),
     ("http", 4),
     ("chunks", 5),
+    ("embedder", 6),
     ("settings", 5),
     ("model", 6),
     ("openai", 7),
     ("testing", 8),
+];
+
+/// The same for tools of MCP servers, and graphs as such tools.
+const MCP: &[(&str, u32)] = &[
+    ("health", 0),
+    ("policy", 0),
+    ("serve_error", 0),
+    ("text", 0),
+    ("command", 1),
+    ("content", 1),
+    ("error", 1),
+    ("handler", 1),
+    ("name", 1),
+    ("offer", 1),
+    ("stderr", 1),
+    ("http", 2),
+    ("listing", 2),
+    ("offered", 2),
+    ("connect", 3),
+    ("serve", 3),
+    ("settings", 4),
+    ("link", 5),
+    ("tool", 6),
+    ("server", 7),
 ];
 
 fn root() -> PathBuf {
@@ -150,6 +179,7 @@ const LIBRARIES: &[&str] = &[
     "graph-engine/sqlite/src",
     "graph-nodes/src",
     "graph-nodes/macros/src",
+    "graph-nodes/mcp/src",
     "graph-nodes/openai/src",
 ];
 
@@ -238,6 +268,11 @@ fn modules_of_the_store_in_postgresql_know_lower_floors_only() {
 #[test]
 fn modules_of_the_openai_adapter_know_lower_floors_only() {
     check_floors("graph-nodes/openai/src", OPENAI);
+}
+
+#[test]
+fn modules_for_mcp_know_lower_floors_only() {
+    check_floors("graph-nodes/mcp/src", MCP);
 }
 
 #[test]

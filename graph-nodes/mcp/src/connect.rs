@@ -5,12 +5,14 @@ use std::io;
 use std::pin::Pin;
 use std::process::Stdio;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rmcp::RoleClient;
 use rmcp::model::ProtocolVersion;
 use rmcp::service::{ClientInitializeError, ClientLifecycleMode, RunningService, serve_client_with_lifecycle};
 use rmcp::transport::{IntoTransport, TokioChildProcess};
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::time::timeout;
 
 use crate::command::Command;
 use crate::error::McpError;
@@ -47,6 +49,9 @@ impl Handshake {
         }
     }
 }
+
+/// How long the error output of a child that ended is read.
+const LAST_WORDS: Duration = Duration::from_millis(500);
 
 type Reader = Box<dyn AsyncRead + Send + Unpin>;
 type Writer = Box<dyn AsyncWrite + Send + Unpin>;
@@ -100,6 +105,7 @@ impl Route {
         last_words: &LastWords,
     ) -> Result<RunningService<RoleClient, Handler>, McpError> {
         let (server, secrets) = (handler.server.clone(), handler.secrets.clone());
+        let mut reading = None;
         let greeting = match self {
             Self::Child(command) => {
                 let spawn = |error: io::Error| McpError::Spawn {
@@ -110,7 +116,8 @@ impl Route {
                 let builder = TokioChildProcess::builder(command.wrapped()).stderr(Stdio::piped());
                 let (child, errors) = builder.spawn().map_err(spawn)?;
                 if let Some(errors) = errors {
-                    tokio::spawn(stderr::read(server.clone(), errors, secrets.clone(), last_words.clone()));
+                    let read = stderr::read(server.clone(), errors, secrets.clone(), last_words.clone());
+                    reading = Some(tokio::spawn(read));
                 }
                 greet(handler, child, handshake)
             }
@@ -125,16 +132,32 @@ impl Route {
             #[cfg(feature = "http")]
             Self::Http(http) => greet(handler, http.transport(&server)?, handshake),
         };
-        greeting.await.map_err(|error| fault(&server, &secrets, &error, last_words, self.hint()))
+        let error = match greeting.await {
+            Ok(running) => return Ok(running),
+            Err(error) => error,
+        };
+        if let Some(reading) = reading {
+            // The child is ended, but what it wrote before may still be on its way.
+            let _ = timeout(LAST_WORDS, reading).await;
+        }
+        Err(self.fault(server, &secrets, &error, last_words.text()))
     }
 
-    /// What is likely wrong when nothing was reached.
-    fn hint(&self) -> &'static str {
-        match self {
-            #[cfg(feature = "http")]
-            Self::Http(http) => http.hint(),
-            _ => "",
+    /// Why a server isn't ready.
+    fn fault(&self, server: String, secrets: &Secrets, error: &ClientInitializeError, last_words: String) -> McpError {
+        if error.is_authorization_required() || unauthorized(error) {
+            return McpError::Unauthorized { server };
         }
+        let said = clip(&secrets.hide(&error.to_string()), 300);
+        let reason = match (self, error) {
+            #[cfg(feature = "http")]
+            (Self::Http(http), _) => format!("{said}{}", http.hint()),
+            (_, ClientInitializeError::ConnectionClosed(_) | ClientInitializeError::TransportError { .. }) => {
+                "it ended before it had answered the greeting".to_owned()
+            }
+            _ => said,
+        };
+        McpError::Handshake { server, reason, last_words }
     }
 }
 
@@ -158,25 +181,6 @@ where
     A: 'static,
 {
     Box::pin(serve_client_with_lifecycle(handler, transport, handshake.mode()))
-}
-
-/// Why a server isn't ready.
-fn fault(
-    server: &str,
-    secrets: &Secrets,
-    error: &ClientInitializeError,
-    last_words: &LastWords,
-    hint: &str,
-) -> McpError {
-    let server = server.to_owned();
-    if error.is_authorization_required() || unauthorized(error) {
-        return McpError::Unauthorized { server };
-    }
-    let reason = match error {
-        ClientInitializeError::ConnectionClosed(when) => format!("it ended while it was asked for its {when}"),
-        other => format!("{}{hint}", clip(&secrets.hide(&other.to_string()), 300)),
-    };
-    McpError::Handshake { server, reason, last_words: last_words.text() }
 }
 
 #[cfg(feature = "http")]

@@ -31,7 +31,15 @@ mod http;
 mod link;
 mod listing;
 mod name;
+#[cfg(feature = "server")]
+mod offer;
+#[cfg(feature = "server")]
+mod offered;
 mod policy;
+#[cfg(feature = "server")]
+mod serve;
+#[cfg(feature = "server")]
+mod serve_error;
 mod server;
 mod settings;
 mod stderr;
@@ -42,7 +50,13 @@ pub use command::Command;
 pub use connect::Handshake;
 pub use error::{McpError, ToolProblem};
 pub use health::Health;
+#[cfg(feature = "server")]
+pub use offer::ToolOffer;
 pub use policy::{ToolPolicy, Trust};
+#[cfg(feature = "server")]
+pub use serve::GraphServer;
+#[cfg(feature = "server")]
+pub use serve_error::OfferError;
 pub use server::{McpServer, McpServerBuilder};
 pub use settings::Restarts;
 pub use tool::McpTool;

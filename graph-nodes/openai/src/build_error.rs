@@ -26,6 +26,9 @@ pub enum BuildError {
     /// The name of the model is empty.
     #[error("the name of the model is empty; give the name that the server knows it by")]
     NoModel,
+    /// An embedder without numbers.
+    #[error("vectors need at least one number; give as many as the model's vectors have")]
+    NoDims,
     /// A header can't be sent.
     #[error("the header `{name}` can't be sent ({reason}); give it another name or value")]
     Header {

@@ -93,18 +93,29 @@ impl Chunks {
     }
 }
 
+/// The whole body of an answer that is no stream.
+pub(crate) async fn body(mut answer: Answer, max_bytes: usize) -> Result<Vec<u8>, ModelError> {
+    let mut body = Vec::new();
+    while let Some(bytes) = answer.next().await? {
+        extend(&mut body, &bytes, max_bytes)?;
+    }
+    Ok(body)
+}
+
+fn extend(body: &mut Vec<u8>, bytes: &[u8], max_bytes: usize) -> Result<(), ModelError> {
+    if body.len() + bytes.len() > max_bytes {
+        let message = format!("the answer is larger than {max_bytes} bytes");
+        return Err(ModelError::provider(message));
+    }
+    body.extend_from_slice(bytes);
+    Ok(())
+}
+
 impl Reader {
     fn push(&mut self, bytes: &[u8]) -> Result<Vec<Chunk>, ModelError> {
         match self {
             Self::Events(reader) => reader.push(bytes),
-            Self::Whole { body, max_bytes } => {
-                if body.len() + bytes.len() > *max_bytes {
-                    let message = format!("the answer is larger than {max_bytes} bytes");
-                    return Err(ModelError::provider(message));
-                }
-                body.extend_from_slice(bytes);
-                Ok(Vec::new())
-            }
+            Self::Whole { body, max_bytes } => extend(body, bytes, *max_bytes).map(|()| Vec::new()),
         }
     }
 

@@ -7,6 +7,7 @@ use graph_nodes::model::{ChatModel, ChunkStream, ModelError, Request};
 
 use crate::chunks::chunks;
 use crate::http::Connection;
+use crate::meter::Meter;
 use crate::request::{Body, Dialect};
 
 /// A model behind an OpenAI-compatible server, made by [`OpenAi::build`](crate::OpenAi::build).
@@ -33,6 +34,7 @@ pub struct OpenAiModel {
     pub(crate) connection: Connection,
     pub(crate) dialect: Dialect,
     pub(crate) max_bytes: usize,
+    pub(crate) meter: Meter,
 }
 
 impl OpenAiModel {
@@ -67,8 +69,9 @@ impl ChatModel for OpenAiModel {
 
     async fn stream(&self, request: Request) -> Result<ChunkStream, ModelError> {
         let body = Body::of(&request, &self.model, self.dialect)?;
+        let allowed = self.meter.admit(&request).await?;
         let answer = self.connection.chat(&body).await?;
-        Ok(chunks(answer, self.dialect.streaming, self.max_bytes, body.call_reader()))
+        Ok(chunks(answer.keeping(allowed), self.dialect.streaming, self.max_bytes, body.call_reader()))
     }
 }
 

@@ -3,13 +3,16 @@
 use std::fmt;
 use std::sync::Arc;
 
+use graph_nodes::model::TokenEstimate;
+
 use crate::http::{Connection, ReqwestTransport, Transport, client};
+use crate::meter::Meter;
 use crate::model::OpenAiModel;
 use crate::request::Dialect;
 use crate::secrets::Secrets;
 use crate::settings::{Headers, endpoint};
 use crate::stream_reader::MAX_BYTES;
-use crate::{ApiKey, BuildError, Timeouts, ToolMode};
+use crate::{ApiKey, BuildError, Limits, OpenAiEmbedder, Timeouts, ToolMode};
 
 /// Describes a model behind an OpenAI-compatible server: a hosted one, or one on this machine.
 ///
@@ -41,6 +44,8 @@ pub struct OpenAi {
     /// Nothing: the defaults.
     timeouts: Option<Timeouts>,
     max_bytes: usize,
+    limits: Option<Limits>,
+    meter: Meter,
     http: Option<reqwest::Client>,
     transport: Option<Arc<dyn Transport>>,
 }
@@ -65,6 +70,8 @@ impl OpenAi {
             dialect,
             timeouts: None,
             max_bytes: MAX_BYTES,
+            limits: None,
+            meter: Meter::default(),
             http: None,
             transport: None,
         }
@@ -157,11 +164,39 @@ impl OpenAi {
         self
     }
 
+    /// How often, and how many at once, the key is used; nothing is said, nothing is limited.
+    pub fn limits(mut self, limits: &Limits) -> Self {
+        self.limits = Some(limits.clone());
+        self
+    }
+
+    /// The most tokens of a request, by [`estimate`](Self::estimate): a longer one fails with
+    /// [`ModelError::ContextTooLong`](graph_nodes::model::ModelError::ContextTooLong) before it is sent. The answer
+    /// needs room in the model's context too.
+    pub fn context(mut self, tokens: u64) -> Self {
+        self.meter.context = Some(tokens);
+        self
+    }
+
+    /// How tokens are estimated before they are sent: four bytes a token
+    /// ([`BytesPerToken`](graph_nodes::model::BytesPerToken)), if nothing else is said.
+    pub fn estimate(mut self, estimate: impl TokenEstimate) -> Self {
+        self.meter.estimate = Arc::new(estimate);
+        self
+    }
+
     /// A client of one's own, for a proxy, certificates or a pool of connections. It must not try again by itself, and
     /// it keeps its own limit for opening a connection. The client that is made otherwise uses the proxy that the
     /// environment names, except for a server on this machine, and follows no redirect.
     pub fn http_client(mut self, client: reqwest::Client) -> Self {
         self.http = Some(client);
+        self
+    }
+
+    /// Asks this server, without a network, whatever the base URL is.
+    #[cfg(feature = "testing")]
+    pub fn offline(mut self, server: &crate::testing::Offline) -> Self {
+        self.transport = Some(Arc::new(server.clone()));
         self
     }
 
@@ -177,34 +212,56 @@ impl OpenAi {
     /// # Errors
     /// [`BuildError`]: something that would fail in every call.
     pub fn build(self) -> Result<OpenAiModel, BuildError> {
-        if self.model.trim().is_empty() {
-            return Err(BuildError::NoModel);
-        }
-        let asked = self.timeouts.unwrap_or_default();
-        let mut secrets = Secrets::default();
-        self.key
-            .iter()
-            .chain(self.headers.secret.iter().map(|(_, value)| value))
-            .for_each(|key| secrets.add(key.expose()));
-        let (url, endpoint) = endpoint(&self.base, self.key.as_ref(), &self.headers, self.query)?;
-        let own = self.http.is_some();
-        if own && self.timeouts.is_some_and(|timeouts| timeouts.connect != Timeouts::new().connect) {
-            return Err(BuildError::ConnectOfOwnClient);
-        }
-        let http = match self.http {
-            Some(client) => client,
-            None => client(&url, asked.connect)?
-                .build()
-                .map_err(|error| BuildError::Client { reason: error.to_string() })?,
-        };
-        let transport = self.transport.unwrap_or_else(|| Arc::new(ReqwestTransport(http.clone())));
+        let (connection, meter) = self.connect()?;
         Ok(OpenAiModel {
             name: self.name.unwrap_or_else(|| self.model.clone()),
             model: self.model,
-            connection: Connection::new(endpoint, http, transport, asked, secrets),
+            connection,
             dialect: self.dialect,
             max_bytes: self.max_bytes,
+            meter,
         })
+    }
+
+    /// Builds an embedder instead, whose vectors have so many numbers. Nothing is sent. What is said of tools, streams
+    /// and contexts concerns it not.
+    ///
+    /// # Errors
+    /// As [`build`](Self::build), and [`BuildError::NoDims`] for vectors without numbers.
+    pub fn build_embedder(self, dims: usize) -> Result<OpenAiEmbedder, BuildError> {
+        if dims == 0 {
+            return Err(BuildError::NoDims);
+        }
+        let (connection, meter) = self.connect()?;
+        Ok(OpenAiEmbedder { model: self.model, dims, batch: 64, connection, max_bytes: self.max_bytes, meter })
+    }
+
+    fn connect(&self) -> Result<(Connection, Meter), BuildError> {
+        if self.model.trim().is_empty() {
+            return Err(BuildError::NoModel);
+        }
+        let mut timeouts = self.timeouts.unwrap_or_default();
+        let mut secrets = Secrets::default();
+        let keys = self.key.iter().chain(self.headers.secret.iter().map(|(_, value)| value));
+        keys.for_each(|key| secrets.add(key.expose()));
+        let (url, endpoint) = endpoint(&self.base, self.key.as_ref(), &self.headers, self.query.clone())?;
+        let http = match &self.http {
+            Some(_) if timeouts.connect.is_some_and(|limit| Some(limit) != Timeouts::new().connect) => {
+                return Err(BuildError::ConnectOfOwnClient);
+            }
+            Some(client) => {
+                // What an error says of the limit would not be true.
+                timeouts.connect = None;
+                client.clone()
+            }
+            None => client(&url, timeouts.connect)?
+                .build()
+                .map_err(|error| BuildError::Client { reason: error.to_string() })?,
+        };
+        let transport = self.transport.clone().unwrap_or_else(|| Arc::new(ReqwestTransport(http.clone())));
+        let account = self.limits.as_ref().map(|limits| limits.account(&endpoint.base, self.key.as_ref()));
+        let connection = Connection::new(endpoint, http, transport, timeouts, secrets);
+        Ok((connection, Meter { account, ..self.meter.clone() }))
     }
 }
 

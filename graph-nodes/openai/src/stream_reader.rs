@@ -6,6 +6,9 @@ use crate::excerpt::excerpt;
 use crate::secrets::Secrets;
 use crate::wire::{CallStyle, Event};
 
+/// How many bytes are decoded at a time.
+const PART: usize = 4 << 10;
+
 /// The most bytes of one answer, if nothing else is said: 64 MiB.
 pub(crate) const MAX_BYTES: usize = 64 << 20;
 
@@ -70,7 +73,7 @@ impl StreamReader {
     /// A reader at the start of an answer, for at most 64 MiB.
     pub fn new() -> Self {
         Self {
-            decoder: SseDecoder::new(),
+            decoder: SseDecoder::new().with_max_event_bytes(MAX_BYTES),
             max_bytes: MAX_BYTES,
             bytes: 0,
             events: 0,
@@ -81,10 +84,13 @@ impl StreamReader {
         }
     }
 
-    /// Sets how many bytes the whole answer may have. Nothing longer than that is ever kept.
+    /// Sets how many bytes the whole answer may have, before the first of them comes. Nothing longer than that is ever
+    /// kept.
     #[must_use]
     pub fn with_max_bytes(mut self, bytes: usize) -> Self {
         self.max_bytes = bytes;
+        // The limit of the answer is one of its events too.
+        self.decoder = self.decoder.with_max_event_bytes(bytes);
         self
     }
 
@@ -155,24 +161,32 @@ impl StreamReader {
         }
     }
 
-    fn read(&mut self, mut bytes: &[u8], chunks: &mut Vec<Chunk>) -> Result<(), ModelError> {
-        // The decoder gets a line at a time: in a larger piece an error would take what came before with it.
-        while !bytes.is_empty() && !self.is_over() {
-            let end = bytes.iter().position(|byte| matches!(byte, b'\n' | b'\r')).map_or(bytes.len(), |at| at + 1);
-            let (line, rest) = bytes.split_at(end);
-            bytes = rest;
-            self.bytes = self.bytes.saturating_add(line.len());
-            if self.bytes > self.max_bytes {
-                return Err(broken(format!("the answer is larger than {} bytes", self.max_bytes)));
-            }
-            let events = self.decoder.push(line).map_err(|error| broken(error.to_string()))?;
-            for text in events {
+    fn read(&mut self, bytes: &[u8], chunks: &mut Vec<Chunk>) -> Result<(), ModelError> {
+        if self.is_over() {
+            return Ok(());
+        }
+        let (bytes, beyond) = bytes.split_at(bytes.len().min(self.max_bytes.saturating_sub(self.bytes)));
+        self.bytes += bytes.len();
+        let mut events = Vec::new();
+        // In parts, so that few events are in memory besides their chunks.
+        for part in bytes.chunks(PART) {
+            let decoded = self.decoder.push_into(part, &mut events);
+            // An error comes after the events before it, wherever the bytes were cut.
+            for text in events.drain(..) {
+                // A blank event keeps the connection alive, as a comment does.
+                if text.trim().is_empty() {
+                    continue;
+                }
                 let event = Event::read(&text).map_err(|error| {
                     let (why, text) = (excerpt(&error.to_string(), &self.secrets), excerpt(&text, &self.secrets));
                     broken(format!("an event is no JSON ({why}): {text}"))
                 })?;
                 self.take(&text, event, chunks)?;
             }
+            decoded.map_err(|error| broken(error.to_string()))?;
+        }
+        if !beyond.is_empty() && !self.decoder.is_done() {
+            return Err(broken(format!("the answer is larger than {} bytes", self.max_bytes)));
         }
         Ok(())
     }

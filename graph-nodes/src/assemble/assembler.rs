@@ -105,6 +105,14 @@ impl Assembler {
 
     /// Takes the next fragment; returns what it lets one show.
     pub fn push(&mut self, delta: CallDelta) -> Vec<AssemblyEvent> {
+        // Nearly all fragments are an index and text, and their call is there: nothing else has to be asked.
+        if let CallDelta { index: Some(index), id: None, name: None, arguments: ArgumentsDelta::Text(text) } = &delta
+            && let Some(call) = self.places.by_index.get(index).copied()
+            && self.calls[call].started
+        {
+            self.append(call, text);
+            return Vec::new();
+        }
         let piece = normalise(delta);
         let known = &self.known;
         let joins = |first: &str, second: &str| !known.contains(second) && knows(known, first, second);
@@ -183,7 +191,12 @@ impl Assembler {
             slot.told_value = true;
             self.warnings.push(AssemblyWarning::ArgumentsAsValue { call });
         }
-        slot.append(&piece.text);
+        self.append(call, &piece.text);
+    }
+
+    fn append(&mut self, call: usize, text: &str) {
+        let slot = &mut self.calls[call];
+        slot.append(text);
         if slot.is_complete() {
             self.places.open.remove(&call);
             self.places.unindexed.remove(&call);

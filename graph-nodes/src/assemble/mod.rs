@@ -30,6 +30,8 @@ mod assembler;
 mod delta;
 mod finish;
 mod locate;
+#[cfg(feature = "testing")]
+mod random;
 mod scan;
 mod slot;
 mod warning;
@@ -37,4 +39,6 @@ mod warning;
 pub use assembler::{Assembler, AssemblyEvent, AssemblyPolicy};
 pub use delta::{ArgumentsDelta, CallDelta};
 pub use finish::{Assembly, AssemblyError};
+#[cfg(feature = "testing")]
+pub use random::{CallStream, Random, Shape, StreamedCall};
 pub use warning::{AssemblyWarning, WarningKind, count_warnings};

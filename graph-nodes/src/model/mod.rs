@@ -8,6 +8,7 @@
 //! | a model made of a rule, offline | [`FnModel`] |
 //! | what a provider answered once, again | [`RecordedModel`], made by a [`Cassette`] |
 //! | bytes of a provider's event stream as texts | [`SseDecoder`] |
+//! | how long a request is, before it is sent | [`TokenEstimate`] |
 //! | chunks of a stream as one response | [`Collector`], or [`ChatModel::complete`] |
 
 mod canonical;
@@ -23,6 +24,7 @@ mod response;
 mod script;
 mod scripted;
 mod sse;
+mod tokens;
 mod tool_spec;
 
 pub(crate) use canonical::canonical;
@@ -38,4 +40,5 @@ pub use response::{CutOff, Response};
 pub use script::Turn;
 pub use scripted::{ScriptError, ScriptedModel};
 pub use sse::{SseDecoder, SseError};
+pub use tokens::{BytesPerToken, TokenEstimate};
 pub use tool_spec::{ToolChoice, ToolSpec};

@@ -4,7 +4,9 @@ use std::hint::black_box;
 
 use graph_nodes::assemble::{Assembler, CallDelta};
 
-use crate::measure::{Row, Target, Timed, times};
+use serde_json::Value;
+
+use crate::measure::{Row, Target, Timed, on_each, times};
 
 const BYTES: usize = 1 << 20;
 const RUNS: u64 = 20;
@@ -42,7 +44,46 @@ fn assembled(pieces: &[String]) -> Timed<'_> {
     })
 }
 
+/// So many fragments of eight bytes of four calls in turn, as index and text.
+fn interleaved(count: usize) -> Vec<(u32, &'static str)> {
+    let each = |text| (0..4).map(move |call| (call, text));
+    let middle = (0..4).cycle().take(count - 8).map(|call| (call, "abcdefgh"));
+    each("{\"q\":\"").chain(middle).chain(each("\"}")).collect()
+}
+
+/// The least: four strings, and a parser at the end.
+fn folded(count: usize, runs: u64) -> Timed<'static> {
+    let pieces = interleaved(count);
+    times(runs, move || {
+        let mut whole = vec![String::new(); 4];
+        pieces.iter().for_each(|(call, text)| whole[*call as usize].push_str(text));
+        whole.iter().for_each(|text| drop(black_box(serde_json::from_str::<Value>(text).expect("JSON"))));
+    })
+}
+
+fn assembled_calls(count: usize, runs: u64) -> Timed<'static> {
+    let make = move || -> Vec<CallDelta> {
+        let start = |(call, text): &(u32, &str)| match text.starts_with('{') {
+            true => CallDelta::new().at(*call).id(format!("c{call}")).name("search").text(*text),
+            false => CallDelta::new().at(*call).text(*text),
+        };
+        interleaved(count).iter().map(start).collect()
+    };
+    on_each(runs, make, |deltas| {
+        let mut assembler = Assembler::new();
+        deltas.into_iter().for_each(|delta| drop(assembler.push(delta)));
+        let calls = assembler.finish().expect("lenient").calls;
+        assert!(calls.iter().all(|call| call.fault().is_none()));
+        black_box(calls);
+    })
+}
+
 pub(crate) fn rows() {
+    for count in [250, 4_000] {
+        let (name, runs) = (format!("21 assemble:{count}"), 800_000 / count as u64);
+        Row { name, unit: "delta", units: (800_000, 800_000), target: Target::Nanoseconds(20.0) }
+            .pair(folded(count, runs), assembled_calls(count, runs));
+    }
     let text = arguments();
     for size in [16, 1_024] {
         let pieces = pieces(&text, size);
@@ -54,6 +95,13 @@ pub(crate) fn rows() {
 }
 
 pub(crate) fn laws() {
+    Row {
+        name: "assemble: 250, 4,000 deltas".to_owned(),
+        unit: "delta",
+        units: (800_000, 800_000),
+        target: Target::Ratio(1.2),
+    }
+    .pair(assembled_calls(250, 3_200), assembled_calls(4_000, 200));
     let text = arguments();
     let (small, large) = (pieces(&text[..BYTES / 16], 64), pieces(&text, 64));
     let units = (BYTES as u64 / 16 / 1_024 * RUNS, BYTES as u64 / 1_024 * RUNS);

@@ -127,6 +127,7 @@ fn cassettes() -> Vec<Entry> {
     let reason = || "no such file or directory".to_owned();
     let pattern = Cassette::replay(talk()).secret_pattern("sk-(").open().expect_err("a bad pattern");
     let bad = SseDecoder::new().push(b"data: \xff\n").expect_err("no text");
+    let long = SseDecoder::new().with_max_event_bytes(8).push(b"data: 12345").expect_err("too long");
     vec![
         entry(
             CassetteError::File { path: talk(), doing: "read", reason: reason() },
@@ -147,6 +148,11 @@ fn cassettes() -> Vec<Entry> {
         entry(CassetteError::Missing { path: talk(), requests: 1 }, "Your test asked what was never recorded.")
             .and(&CassetteError::Missing { path: talk(), requests: 2 }),
         Entry::variant("SseError", &bad, "The bytes of a stream are no text, or it ended within a character."),
+        Entry::variant(
+            "SseError",
+            &long,
+            "Mostly a server that isn't one of events; an ordinary event is a few hundred bytes.",
+        ),
     ]
 }
 

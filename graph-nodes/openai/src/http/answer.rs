@@ -7,6 +7,7 @@ use reqwest::header::CONTENT_TYPE;
 use super::clock::Clock;
 use super::transport::transport_error;
 use crate::Timeouts;
+use crate::limits::Allowed;
 use crate::secrets::Secrets;
 
 /// An answer whose headers have arrived. Dropping it ends the connection, and with it the call.
@@ -14,11 +15,18 @@ pub(crate) struct Answer {
     response: Response,
     clock: Clock,
     secrets: Secrets,
+    /// The call's place among those at once.
+    _allowed: Option<Allowed>,
 }
 
 impl Answer {
     pub(super) fn new(response: Response, clock: Clock, secrets: Secrets) -> Self {
-        Self { response, clock, secrets }
+        Self { response, clock, secrets, _allowed: None }
+    }
+
+    /// Keeps the call's place for as long as the answer is read.
+    pub(crate) fn keeping(self, allowed: Option<Allowed>) -> Self {
+        Self { _allowed: allowed, ..self }
     }
 
     /// Whether the server says that the body is one JSON text (yes), an event stream (no), or nothing of use.

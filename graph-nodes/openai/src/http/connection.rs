@@ -40,6 +40,12 @@ impl Connection {
         self.handed(sent)
     }
 
+    /// Asks for the vectors of texts.
+    pub(crate) async fn embeddings(&self, body: &impl Serialize) -> Result<Answer, ModelError> {
+        let sent: Result<IgnoredAny, OpenAIError> = self.client.embeddings().create_byot(body).await;
+        self.handed(sent)
+    }
+
     /// What the exchange handed over.
     fn handed<T>(&self, sent: Result<T, OpenAIError>) -> Result<Answer, ModelError> {
         match sent {

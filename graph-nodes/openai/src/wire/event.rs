@@ -123,7 +123,7 @@ impl Choice {
     }
 
     fn add_to(self, chunk: &mut Chunk, style: &mut CallStyle) {
-        if let Some(delta) = self.delta.or(self.message) {
+        if let Some(delta) = self.delta.or(self.message.map(Delta::numbered)) {
             delta.add_to(chunk, style);
         }
         if let Some(usage) = self.usage.and_then(|usage| usage.usage()) {
@@ -137,6 +137,14 @@ impl Choice {
 }
 
 impl Delta {
+    /// In an answer that isn't streamed no call has an index: their order is all there is to say.
+    fn numbered(mut self) -> Self {
+        for (call, n) in self.tool_calls.iter_mut().flatten().zip(0..) {
+            call.index.get_or_insert(n);
+        }
+        self
+    }
+
     fn add_to(self, chunk: &mut Chunk, style: &mut CallStyle) {
         let said = |text: &String| !text.is_empty();
         let content = self.content.unwrap_or_default();
