@@ -21,6 +21,10 @@ pub(super) fn core_check(response: &Response) -> Option<(AttemptOutcome, Reason)
         let message = "the answer was cut off, so its tool calls were not executed; answer shorter".to_owned();
         return rejected(AttemptOutcome::Rejected, Code::TRUNCATED, message);
     }
+    if response.finish.is_none() && !response.text.trim().is_empty() {
+        let message = "the answer ended without a finish reason, so it may be half of one; answer again".to_owned();
+        return rejected(AttemptOutcome::Rejected, Code::TRUNCATED, message);
+    }
     if response.is_empty() {
         let message = "the answer was empty; write a text or call a tool".to_owned();
         return rejected(AttemptOutcome::Rejected, Code::EMPTY, message);

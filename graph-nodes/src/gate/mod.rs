@@ -44,6 +44,7 @@
 //! | error of the model | as reported, else 0 | `invocation` | retry, if the error is retryable |
 //! | refusal or content filter | rejected | `blocked` | escalate, never a retry |
 //! | cut off, with calls | rejected | `truncated` | retry; the calls never run |
+//! | a text without a finish reason | rejected | `truncated` | retry; it may be half of one |
 //! | cancelled | as reported | `cancelled` | cancelled; the attempt counts as started, not as finished |
 //! | the deadline cut it | as reported | `deadline` | exhausted; as started, not as finished |
 //! | a judge was asked | judge | - | no attempt of its own |

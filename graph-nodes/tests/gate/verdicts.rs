@@ -115,6 +115,13 @@ async fn shadow_does_not_let_through_what_the_gate_itself_rejects() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_text_without_a_finish_reason_may_be_half_of_one_and_is_rejected() {
+    let run = run(&attempts(3), &Validators::new(), [Turn::text("half").without_finish(), Turn::text("whole")]).await;
+    assert_eq!((accepted(&run), counters(&run)), ("whole", vec![("truncated", 1)]));
+    assert_eq!(run.history.len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
 async fn g28_a_modified_response_is_what_is_stored() {
     let validators = Validators::new()
         .with_fn("trim", |response, ()| Verdict::accept_text(response.text.trim(), "trimmed"))
