@@ -1,12 +1,13 @@
 //! What is refused when tools are put together.
 
+use graph_engine::testing::node_once;
 use graph_engine::{END, Graph, IntoNode, Lint, NodeSpec, START, State, async_trait};
-use graph_nodes::model::{ToolSpec, Turn};
-use graph_nodes::stage::{AgentNode, ToolsNode};
+use graph_nodes::model::{Response, ToolSpec, Turn};
+use graph_nodes::stage::{AgentNode, Draft, Held, ToolsNode};
 use graph_nodes::tool::{Call, SchemaError, Tool, ToolBox, ToolBoxError, ToolError, ToolReply, schema_of};
 use serde_json::json;
 
-use crate::support::{Stage, Trip, fixed, seat};
+use crate::support::{Stage, Trip, call, fixed, seat};
 
 struct Raw(ToolSpec);
 
@@ -78,11 +79,14 @@ fn an_alias_is_as_unique_as_a_name() {
 
 #[tokio::test]
 async fn a_model_knows_no_alias() {
-    let turns =
-        [Turn::calls([graph_nodes::message::ToolCall::new("c1", "files.read", &json!({}))]), Turn::text("Done.")];
     let tools = ToolBox::builder().tool(known("files__read", "files.read")).build().unwrap();
-    let (end, _) = Stage::new(tools, ["files.read"]).model(turns).run().await;
-    let answer = end.state.history.iter().find(|message| message.call_id() == Some("c1")).unwrap().text();
+    let tools = ToolsNode::new("talk", seat(), tools, ["files.read"]).then("agent");
+    let response = Response::from_calls([call("c1", "files.read")]);
+    let draft = Draft { stage: "talk".into(), held: Held::Calls(Box::new(response)) };
+    let outcome = node_once(tools).state(Trip { draft: Some(draft), ..Trip::default() }).run().await.unwrap();
+    let mut trip = Trip::default();
+    trip.apply(outcome.update);
+    let answer = trip.history.last().unwrap().text();
     assert_eq!(answer, "there is no tool `files.read`; the tools are `files__read`");
 }
 
