@@ -46,6 +46,10 @@ fn wanted() -> Vec<String> {
     group("A", &mut (1..=7).chain([13, 16]).chain(19..=24).chain([27, 29, 30]));
     group("P", &mut [1, 2, 4, 6].into_iter());
     group("D", &mut [5, 8, 15].into_iter());
+    // Streams and models over the wire.
+    group("R", &mut [18, 19, 20, 37].into_iter());
+    group("W.D", &mut (1..=4));
+    group("W.S", &mut (3..=3));
     ids
 }
 
@@ -60,7 +64,7 @@ fn rows(document: &str) -> Vec<(String, String)> {
 #[test]
 fn every_behaviour_is_in_the_map_once_and_its_tests_exist() {
     let document = fs::read_to_string(root().join("docs/behaviours.md")).unwrap();
-    let tests = tests_in(&["tests/tests", "graph-nodes/tests", "demos/tests"]);
+    let tests = tests_in(&["tests/tests", "graph-nodes/tests", "graph-nodes/openai/tests", "demos/tests"]);
     let wanted = wanted();
     let waiting: BTreeMap<&str, &str> = WAITING.iter().copied().collect();
     let mut times: BTreeMap<String, u32> = wanted.iter().map(|id| (id.clone(), 0)).collect();
@@ -129,5 +133,8 @@ fn the_readers_of_rows_and_of_tests_see_what_is_there() {
             + 18
             + 4
             + 3
+            + 4
+            + 4
+            + 1
     );
 }

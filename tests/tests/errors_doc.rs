@@ -81,6 +81,7 @@ async fn sections() -> Vec<Section> {
         messages::assembly(),
         models::section().await,
         openai::section(),
+        openai::vectors(),
         mcp::servers().await,
         mcp::problems(),
         mcp::calls(),

@@ -58,9 +58,9 @@ pub struct OpenAiEmbedder {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EmbedError {
-    /// The server did not answer properly. The reason says whether trying again helps.
+    /// The server did not answer properly. The text tells the reason, whose kind says whether trying again helps.
     #[error("the texts got no vectors: {0}")]
-    Model(#[source] ModelError),
+    Model(ModelError),
     /// The answer is not what was asked for.
     #[error(
         "the server's vectors can't be read ({reason}); check that its base URL has an OpenAI-compatible `embeddings`"

@@ -193,6 +193,13 @@ impl OpenAi {
         self
     }
 
+    /// Asks this server, without a network, whatever the base URL is.
+    #[cfg(feature = "testing")]
+    pub fn offline(mut self, server: &crate::testing::Offline) -> Self {
+        self.transport = Some(Arc::new(server.clone()));
+        self
+    }
+
     /// Carries requests without a network.
     #[cfg(test)]
     pub(crate) fn transport(mut self, transport: impl Transport) -> Self {
@@ -233,25 +240,27 @@ impl OpenAi {
         if self.model.trim().is_empty() {
             return Err(BuildError::NoModel);
         }
-        let asked = self.timeouts.unwrap_or_default();
+        let mut timeouts = self.timeouts.unwrap_or_default();
         let mut secrets = Secrets::default();
         let keys = self.key.iter().chain(self.headers.secret.iter().map(|(_, value)| value));
         keys.for_each(|key| secrets.add(key.expose()));
         let (url, endpoint) = endpoint(&self.base, self.key.as_ref(), &self.headers, self.query.clone())?;
-        let own = self.http.is_some();
-        if own && self.timeouts.is_some_and(|timeouts| timeouts.connect != Timeouts::new().connect) {
-            return Err(BuildError::ConnectOfOwnClient);
-        }
         let http = match &self.http {
-            Some(client) => client.clone(),
-            None => {
-                let built = client(&url, asked.connect)?.build();
-                built.map_err(|error| BuildError::Client { reason: error.to_string() })?
+            Some(_) if timeouts.connect.is_some_and(|limit| Some(limit) != Timeouts::new().connect) => {
+                return Err(BuildError::ConnectOfOwnClient);
             }
+            Some(client) => {
+                // What an error says of the limit would not be true.
+                timeouts.connect = None;
+                client.clone()
+            }
+            None => client(&url, timeouts.connect)?
+                .build()
+                .map_err(|error| BuildError::Client { reason: error.to_string() })?,
         };
         let transport = self.transport.clone().unwrap_or_else(|| Arc::new(ReqwestTransport(http.clone())));
         let account = self.limits.as_ref().map(|limits| limits.account(&endpoint.base, self.key.as_ref()));
-        let connection = Connection::new(endpoint, http, transport, asked, secrets);
+        let connection = Connection::new(endpoint, http, transport, timeouts, secrets);
         Ok((connection, Meter { account, ..self.meter.clone() }))
     }
 }

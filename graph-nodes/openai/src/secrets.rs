@@ -1,6 +1,7 @@
 //! Texts that must not show up in an error: a provider may echo what it was sent.
 
 use std::fmt;
+use std::sync::Arc;
 
 use secrecy::{ExposeSecret, SecretString};
 
@@ -10,9 +11,9 @@ const HIDDEN: &str = "[secret]";
 /// Shorter texts are no secrets, and taking them out of errors would make these unreadable.
 const SHORTEST: usize = 4;
 
-/// The secrets of one model.
+/// The secrets of one model. Clones are the same ones: nothing is copied.
 #[derive(Clone, Default)]
-pub(crate) struct Secrets(Vec<SecretString>);
+pub(crate) struct Secrets(Arc<Vec<SecretString>>);
 
 impl Secrets {
     /// Adds a secret, also in the form that it has within a JSON text.
@@ -20,14 +21,15 @@ impl Secrets {
         if secret.len() < SHORTEST {
             return;
         }
+        let known = Arc::make_mut(&mut self.0);
         let json = serde_json::Value::from(secret).to_string();
         let escaped = &json[1..json.len() - 1];
         if escaped != secret {
-            self.0.push(SecretString::from(escaped));
+            known.push(SecretString::from(escaped));
         }
-        self.0.push(SecretString::from(secret));
+        known.push(SecretString::from(secret));
         // One secret may hold another one; the longer one is replaced first.
-        self.0.sort_by_key(|known| std::cmp::Reverse(known.expose_secret().len()));
+        known.sort_by_key(|secret| std::cmp::Reverse(secret.expose_secret().len()));
     }
 
     /// The text without secrets.

@@ -6,6 +6,9 @@ use crate::excerpt::excerpt;
 use crate::secrets::Secrets;
 use crate::wire::{CallStyle, Event};
 
+/// How many bytes are decoded at a time.
+const PART: usize = 4 << 10;
+
 /// The most bytes of one answer, if nothing else is said: 64 MiB.
 pub(crate) const MAX_BYTES: usize = 64 << 20;
 
@@ -165,20 +168,23 @@ impl StreamReader {
         let (bytes, beyond) = bytes.split_at(bytes.len().min(self.max_bytes.saturating_sub(self.bytes)));
         self.bytes += bytes.len();
         let mut events = Vec::new();
-        let decoded = self.decoder.push_into(bytes, &mut events);
-        // An error comes after the events before it, wherever the bytes were cut.
-        for text in events {
-            // A blank event keeps the connection alive, as a comment does.
-            if text.trim().is_empty() {
-                continue;
+        // In parts, so that few events are in memory besides their chunks.
+        for part in bytes.chunks(PART) {
+            let decoded = self.decoder.push_into(part, &mut events);
+            // An error comes after the events before it, wherever the bytes were cut.
+            for text in events.drain(..) {
+                // A blank event keeps the connection alive, as a comment does.
+                if text.trim().is_empty() {
+                    continue;
+                }
+                let event = Event::read(&text).map_err(|error| {
+                    let (why, text) = (excerpt(&error.to_string(), &self.secrets), excerpt(&text, &self.secrets));
+                    broken(format!("an event is no JSON ({why}): {text}"))
+                })?;
+                self.take(&text, event, chunks)?;
             }
-            let event = Event::read(&text).map_err(|error| {
-                let (why, text) = (excerpt(&error.to_string(), &self.secrets), excerpt(&text, &self.secrets));
-                broken(format!("an event is no JSON ({why}): {text}"))
-            })?;
-            self.take(&text, event, chunks)?;
+            decoded.map_err(|error| broken(error.to_string()))?;
         }
-        decoded.map_err(|error| broken(error.to_string()))?;
         if !beyond.is_empty() && !self.decoder.is_done() {
             return Err(broken(format!("the answer is larger than {} bytes", self.max_bytes)));
         }

@@ -1,6 +1,9 @@
 //! Errors of describing a model behind an OpenAI-compatible server.
 
-use graph_nodes_openai::{ApiKey, BuildError, KeyError, OpenAi, Timeouts, reqwest};
+use graph_nodes::model::ModelError;
+use graph_nodes_openai::{
+    ApiKey, BuildError, EmbedError, KeyError, OpenAi, Tiktoken, Timeouts, UnknownVocabulary, reqwest,
+};
 
 use crate::doc::{Entry, Section};
 
@@ -41,6 +44,41 @@ pub(crate) fn section() -> Section {
             build(
                 BuildError::Client { reason: "no certificates".to_owned() },
                 "Mostly a proxy of the environment that is no URL, or a system without certificates.",
+            ),
+            build(
+                local().build_embedder(0).expect_err("refused"),
+                "An embedder is told how many numbers its vectors have, as the store was.",
+            ),
+            Entry::plain(
+                "`UnknownVocabulary`",
+                [unknown_vocabulary()],
+                "Known are the models of the crate `tiktoken-rs`.",
+            ),
+        ],
+    }
+}
+
+fn unknown_vocabulary() -> UnknownVocabulary {
+    Tiktoken::of("smollm2").expect_err("unknown")
+}
+
+pub(crate) fn vectors() -> Section {
+    let embed = |error: EmbedError, means| Entry::variant("EmbedError", &error, means);
+    Section {
+        title: "Vectors from an OpenAI-compatible server",
+        intro: "Said by `OpenAiEmbedder`; the call of the long-term store fails with it and changes nothing.",
+        entries: vec![
+            embed(
+                EmbedError::Model(ModelError::transport("connection refused")),
+                "The reason in brackets is a `ModelError`, whose kind says whether trying again helps.",
+            ),
+            embed(
+                EmbedError::Answer { reason: "1 vectors came for 2 texts".to_owned() },
+                "Never guessed: a vector at the wrong text would be found for ever.",
+            ),
+            embed(
+                EmbedError::Dims { text: 3, expected: 384, got: 768 },
+                "Texts are counted from 0. Vectors of another model can't be compared with those that are kept.",
             ),
         ],
     }

@@ -32,11 +32,9 @@ pub fn graph() -> Result<Graph<Hotel>, GraphError> {
     let list = ["compare_hotels", "choose_hotel", "hotel_details", "find_hotels"];
     let stages = [
         stage(Stage::Explore, &tools, ["find_hotels"]).leads_to(["present"]),
-        stage(Stage::Present, &tools, list).leads_to(["compare", "booking"]),
+        stage(Stage::Present, &tools, list).leads_to(["present", "compare", "booking"]),
         stage(Stage::Compare, &tools, list).leads_to(["present", "booking"]),
-        stage(Stage::Booking, &tools, ["confirm_booking", "choose_hotel", "find_hotels"])
-            .leads_to(["present"])
-            .on_exit(forget_choice),
+        stage(Stage::Booking, &tools, ["confirm_booking", "choose_hotel"]).on_exit(forget_choice),
     ];
     Ok(conversation(stages, tools).build()?)
 }

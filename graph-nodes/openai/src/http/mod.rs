@@ -19,4 +19,6 @@ pub(crate) use answer::Answer;
 pub(crate) use client::client;
 pub(crate) use connection::Connection;
 pub(crate) use endpoint::Endpoint;
+#[cfg(feature = "testing")]
+pub(crate) use transport::TransportError;
 pub(crate) use transport::{ReqwestTransport, Transport};

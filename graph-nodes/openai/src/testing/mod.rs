@@ -24,8 +24,10 @@
 //! ```
 
 mod connection;
+mod offline;
 mod reply;
 mod server;
 
+pub use offline::Offline;
 pub use reply::{Framing, Reply};
 pub use server::{Asked, Server};

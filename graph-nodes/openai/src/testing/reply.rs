@@ -89,6 +89,11 @@ impl Reply {
         Self { end: End::Never, ..Self::status(200) }
     }
 
+    /// To a request that nobody expected.
+    pub(super) fn none_left() -> Self {
+        Self::status(599).body(r#"{"error":{"message":"the server has no reply left"}}"#)
+    }
+
     /// Sets the body.
     #[must_use]
     pub fn body(mut self, body: impl Into<Vec<u8>>) -> Self {

@@ -141,8 +141,7 @@ impl Shared {
     pub(super) fn asked(&self, request: Asked) -> Reply {
         let mut state = self.state();
         state.requests.push(request);
-        let none = || Reply::status(599).body(r#"{"error":{"message":"the server has no reply left"}}"#);
-        state.replies.pop_front().unwrap_or_else(none)
+        state.replies.pop_front().unwrap_or_else(Reply::none_left)
     }
 
     pub(super) fn client_left(&self) {

@@ -7,6 +7,7 @@ mod hostile;
 mod models;
 mod recorded;
 mod reported;
+mod requested;
 mod shapes;
 mod support;
 mod wire;

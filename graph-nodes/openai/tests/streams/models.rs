@@ -322,8 +322,7 @@ fn r20_whatever_a_model_says_is_answered_and_only_what_is_offered_runs() {
     }
     for case in large() {
         runtime.block_on(check(&case, Form::Whole, 65_536));
-        runtime.block_on(check(&case, Form::Pieces(100_000), 8_192));
-        checked += 2;
+        checked += 1;
     }
-    assert!(checked >= 500, "{checked} cases");
+    assert_eq!(checked, 628);
 }

@@ -107,7 +107,7 @@ fn check(seed: u64) {
 
 #[test]
 fn calls_in_every_known_shape_are_read_right_or_are_a_typed_error() {
-    for_seeds(20_000, check);
+    for_seeds(10_000, check);
 }
 
 #[test]

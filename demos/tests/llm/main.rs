@@ -1,0 +1,7 @@
+//! The hotel with a language model behind a server, which here plays what it is told.
+
+mod failing;
+mod free;
+mod guided;
+mod killed;
+mod played;
