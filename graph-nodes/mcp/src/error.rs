@@ -82,7 +82,7 @@ pub enum McpError {
         last_words: String,
     },
     /// A server can't say which tools it has.
-    #[error("the MCP server `{server}` doesn't list its tools: {reason}")]
+    #[error("the MCP server `{server}` doesn't list its tools: {reason}; look into its log")]
     List {
         /// The server.
         server: String,
@@ -108,7 +108,10 @@ pub enum McpError {
         known: Vec<String>,
     },
     /// A tool can't be offered to a model.
-    #[error("the tool `{}` of the MCP server `{server}` can't be offered: {problem}", clip(tool, 80))]
+    #[error(
+        "the tool `{}` of the MCP server `{server}` can't be offered: {problem}; leave it out of the allow-list, or correct the server",
+        clip(tool, 80)
+    )]
     Unusable {
         /// The server.
         server: String,
@@ -140,7 +143,9 @@ pub enum McpError {
         after: Duration,
     },
     /// The server answered a call with an error of the protocol.
-    #[error("the MCP server `{server}` refused the call of `{tool}`: {message} (code {code})")]
+    #[error(
+        "the MCP server `{server}` refused the call of `{tool}`: {message} (code {code}); correct the call, or go on without it"
+    )]
     Refused {
         /// The server.
         server: String,

@@ -142,7 +142,7 @@ async fn pictures_are_described_and_references_become_artifacts() {
 async fn errors_of_a_tool_and_of_the_protocol_are_answers() {
     let server = inside(&Shop::new("")).connect().await.unwrap();
     assert_eq!(said(&server, "fail", json!({})).await.unwrap_err(), "the shop is closed");
-    let refused = "the MCP server `shop` refused the call of `refuse`: not with these arguments (code -32602)";
+    let refused = "the MCP server `shop` refused the call of `refuse`: not with these arguments (code -32602); correct the call, or go on without it";
     assert_eq!(said(&server, "refuse", json!({})).await.unwrap_err(), refused);
     assert_eq!(server.health().failures_in_a_row, 0);
 }

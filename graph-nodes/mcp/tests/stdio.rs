@@ -2,6 +2,7 @@
 
 mod fixtures;
 
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use fixtures::{child, is_alive, is_there, lines, program, said, tool};
@@ -108,6 +109,44 @@ async fn garbage_on_both_outputs_is_survived_and_secrets_are_hidden() {
     let env = said(&server, "env", json!({})).await.unwrap();
     assert!(env.contains("SHOP_TOKEN=[secret]") && !env.contains("t0ken-t0ken"), "{env}");
     assert!(!format!("{server:?}").contains("t0ken"));
+}
+
+/// Keeps what is logged by this package, a line for each event.
+#[derive(Clone, Default)]
+struct Logged(Arc<Mutex<Vec<String>>>);
+
+impl<S: tracing::Subscriber> tracing_subscriber::Layer<S> for Logged {
+    fn on_event(&self, event: &tracing::Event<'_>, _: tracing_subscriber::layer::Context<'_, S>) {
+        struct Text(String);
+        impl tracing::field::Visit for Text {
+            fn record_debug(&mut self, field: &tracing::field::Field, value: &dyn std::fmt::Debug) {
+                self.0 += &format!("{}={value:?} ", field.name());
+            }
+        }
+        if event.metadata().target().starts_with("graph_nodes_mcp") {
+            let mut text = Text(String::new());
+            event.record(&mut text);
+            self.0.lock().unwrap().push(text.0);
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_a_child_writes_is_logged_bounded_and_without_secrets() {
+    use tracing_subscriber::layer::SubscriberExt;
+    let logged = Logged::default();
+    let _guard = tracing::subscriber::set_default(tracing_subscriber::registry().with(logged.clone()));
+    let command = program("garbage").secret_env("SHOP_TOKEN", "t0ken-t0ken");
+    let server = McpServer::stdio("shop", command).connect().await.unwrap();
+    said(&server, "echo", json!({"text": "a"})).await.unwrap();
+    // All noise was read, or the child would wait for somebody to take it.
+    server.close().await;
+    let lines = logged.0.lock().unwrap().clone();
+    let wrote = lines.iter().filter(|line| line.contains("wrote to its error output")).count();
+    let more = lines.iter().filter(|line| line.contains("further lines of its error output are not logged")).count();
+    assert_eq!((wrote, more), (1_000, 1), "{:?}", lines.last());
+    assert!(lines[0].contains("secret of the shop: [secret]"), "{}", lines[0]);
+    assert!(lines.iter().all(|line| !line.contains("t0ken") && line.len() < 1_400));
 }
 
 #[tokio::test]

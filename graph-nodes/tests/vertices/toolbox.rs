@@ -1,12 +1,13 @@
 //! What is refused when tools are put together.
 
+use graph_engine::testing::node_once;
 use graph_engine::{END, Graph, IntoNode, Lint, NodeSpec, START, State, async_trait};
-use graph_nodes::model::{ToolSpec, Turn};
-use graph_nodes::stage::{AgentNode, ToolsNode};
+use graph_nodes::model::{Response, ToolSpec, Turn};
+use graph_nodes::stage::{AgentNode, Draft, Held, ToolsNode};
 use graph_nodes::tool::{Call, SchemaError, Tool, ToolBox, ToolBoxError, ToolError, ToolReply, schema_of};
 use serde_json::json;
 
-use crate::support::{Stage, Trip, fixed, seat};
+use crate::support::{Stage, Trip, call, fixed, seat};
 
 struct Raw(ToolSpec);
 
@@ -30,6 +31,63 @@ fn two_tools_of_one_name() {
     let same = || fixed("a", || Ok("A".into()));
     let error = ToolBox::<Trip>::builder().tool(same()).tool(same()).build().unwrap_err();
     assert_eq!(error, ToolBoxError::DuplicateTool { name: "a".into() });
+}
+
+/// A tool that programs know by another name than models.
+struct Known(ToolSpec, &'static str);
+
+#[async_trait]
+impl<S: State> Tool<S> for Known {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    fn alias(&self) -> Option<&str> {
+        Some(self.1)
+    }
+
+    async fn call(&self, _: Call<'_, S>) -> Result<ToolReply<S>, ToolError> {
+        Ok("known".into())
+    }
+}
+
+fn known(name: &str, alias: &'static str) -> Known {
+    Known(ToolSpec::new(name, "Known.", json!({"type": "object"})), alias)
+}
+
+#[test]
+fn an_alias_is_a_name_for_programs() {
+    let group = || graph_nodes::tool::group(|_| async { Err("never called".into()) });
+    let tools = || ToolBox::<Trip>::builder().tools([known("files__read", "files.read"), known("b", "b")]);
+    let tools_of = |names: [&str; 2]| tools().group(names, group()).build();
+    let built = tools_of(["files.read", "b"]).unwrap();
+    assert_eq!(built.names(), ["files__read", "b"]);
+    let offered = built.expose(["b", "files.read", "files__read"]).unwrap();
+    assert_eq!((offered.names(), offered.warnings()), (vec!["b", "files__read"], Vec::new()));
+    // A group is of the tools, whatever they were called by.
+    let twice = tools().group(["files.read", "b"], group()).group(["b", "files__read"], group()).build();
+    assert_eq!(twice.unwrap_err(), ToolBoxError::GroupConflict { names: vec!["b".into(), "files__read".into()] });
+}
+
+#[test]
+fn an_alias_is_as_unique_as_a_name() {
+    for (one, other) in [(known("a", "x"), known("b", "x")), (known("a", "b"), known("b", "y"))] {
+        let error = ToolBox::<Trip>::builder().tools([one, other]).build().unwrap_err();
+        assert!(matches!(error, ToolBoxError::DuplicateTool { .. }), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_model_knows_no_alias() {
+    let tools = ToolBox::builder().tool(known("files__read", "files.read")).build().unwrap();
+    let tools = ToolsNode::new("talk", seat(), tools, ["files.read"]).then("agent");
+    let response = Response::from_calls([call("c1", "files.read")]);
+    let draft = Draft { stage: "talk".into(), held: Held::Calls(Box::new(response)) };
+    let outcome = node_once(tools).state(Trip { draft: Some(draft), ..Trip::default() }).run().await.unwrap();
+    let mut trip = Trip::default();
+    trip.apply(outcome.update);
+    let answer = trip.history.last().unwrap().text();
+    assert_eq!(answer, "there is no tool `files.read`; the tools are `files__read`");
 }
 
 #[test]
