@@ -112,11 +112,11 @@ const OPENAI: &[(&str, u32)] = &[
     ("stream_reader", 3),
     ("http", 4),
     ("chunks", 5),
-    ("testing", 5),
     ("embedder", 6),
     ("settings", 5),
     ("model", 6),
     ("openai", 7),
+    ("testing", 6),
 ];
 
 /// The same for tools of MCP servers, and graphs as such tools.

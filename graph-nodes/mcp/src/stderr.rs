@@ -41,8 +41,7 @@ impl LastWords {
 pub(crate) async fn read(server: String, mut stderr: impl AsyncRead + Unpin, secrets: Secrets, last_words: LastWords) {
     let mut chunk = [0; 4_096];
     let (mut line, mut lines) = (Vec::new(), 0_u32);
-    loop {
-        let Ok(read @ 1..) = stderr.read(&mut chunk).await else { break };
+    while let Ok(read @ 1..) = stderr.read(&mut chunk).await {
         for byte in &chunk[..read] {
             match byte {
                 b'\n' => end(&server, &mut line, &mut lines, &secrets, &last_words),
