@@ -116,7 +116,7 @@ const OPENAI: &[(&str, u32)] = &[
     ("settings", 5),
     ("model", 6),
     ("openai", 7),
-    ("testing", 8),
+    ("testing", 6),
 ];
 
 /// The same for tools of MCP servers, and graphs as such tools.

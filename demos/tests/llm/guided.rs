@@ -61,11 +61,11 @@ async fn a_whole_conversation_needs_nothing_but_calls() {
     assert_eq!(
         messages(&requests[0])[1..],
         [
-            "user: Hotel in Madrid 10-12 May for 3",
-            r#"assistant calls find_hotels{"city":"Madrid","dates":"10-12 May","guests":3}"#,
-            "tool: done",
             "user: bye",
             "assistant calls close_conversation{}",
+            "tool: done",
+            "user: Hotel in Madrid 10-12 May for 3",
+            r#"assistant calls find_hotels{"city":"Madrid","dates":"10-12 May","guests":3}"#,
             "tool: done",
             "user: Lisbon 3-6 July for 2",
         ]

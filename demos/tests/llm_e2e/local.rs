@@ -34,7 +34,7 @@ impl Local {
     }
 
     /// Waits until both processes are gone.
-    fn is_over(mut self) {
+    fn ends(mut self) {
         self.hotel.wait().unwrap();
         let limit = Instant::now() + Duration::from_secs(20);
         while processes().iter().any(|[pid, _, state]| *pid == self.server && !state.starts_with("Z")) {
@@ -63,7 +63,7 @@ fn it_ends_with_a_goodbye_with_ctrl_c_and_with_a_crash() {
     }
     let mut left = Local::start();
     left.hotel.stdin.take();
-    left.is_over();
+    left.ends();
 
     // Ctrl-C ends the turn and not the server; the second one at the prompt leaves.
     let mut interrupted = Local::start();
@@ -83,9 +83,9 @@ fn it_ends_with_a_goodbye_with_ctrl_c_and_with_a_crash() {
         interrupted.signal("-INT");
         std::thread::sleep(Duration::from_millis(300));
     }
-    interrupted.is_over();
+    interrupted.ends();
 
     let killed = Local::start();
     killed.signal("-KILL");
-    killed.is_over();
+    killed.ends();
 }

@@ -25,7 +25,6 @@ async fn talk(url: &str, tool_mode: Mode) -> Vec<Seen> {
     let mut said = Vec::new();
     let chat = run(&options, TALK.join("\n").as_bytes(), &mut said, false, Style::PLAIN).await.unwrap().unwrap();
     let said = String::from_utf8(said).unwrap();
-    println!("{said}");
     assert!(!said.contains("error:"), "{said}");
 
     let found = chat.conversations().await.unwrap().pop().unwrap();

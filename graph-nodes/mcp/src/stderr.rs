@@ -43,8 +43,7 @@ pub(crate) async fn read(server: String, mut stderr: impl AsyncRead + Unpin, sec
     let (mut line, mut lines) = (Vec::new(), 0_u32);
     // A secret that begins in what is kept has to be seen whole.
     let most = LINE + secrets.longest();
-    loop {
-        let Ok(read @ 1..) = stderr.read(&mut chunk).await else { break };
+    while let Ok(read @ 1..) = stderr.read(&mut chunk).await {
         for byte in &chunk[..read] {
             match byte {
                 b'\n' => end(&server, &mut line, &mut lines, &secrets, &last_words),

@@ -36,6 +36,9 @@ pub(crate) fn answer(body: &[u8], secrets: &Secrets) -> Result<Chunk, ModelError
         return Err(ModelError::truncated("the answer is empty"));
     }
     let event = Event::read(text).map_err(|error| {
+        if error.is_eof() {
+            return ModelError::truncated(format!("the answer ends after {} bytes, within its JSON", body.len()));
+        }
         let (why, text) = (excerpt(&error.to_string(), secrets), excerpt(text, secrets));
         no_json(format!("no JSON ({why}): {text}"))
     })?;

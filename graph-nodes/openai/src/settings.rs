@@ -60,3 +60,28 @@ fn checked_url(base: &str) -> Result<Url, BuildError> {
     }
     Ok(url)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_that_are_secrets_are_marked_so() {
+        let headers = Headers {
+            open: vec![("x-team".into(), "a".into())],
+            secret: vec![("x-token".into(), ApiKey::new("canary"))],
+        };
+        let (_, endpoint) =
+            endpoint("http://127.0.0.1/v1", Some(&ApiKey::new("sk-canary")), &headers, Vec::new()).unwrap();
+        let marked = |name: &str| endpoint.headers[name].is_sensitive();
+        assert_eq!((marked("authorization"), marked("x-token"), marked("x-team")), (true, true, false));
+        assert!(!format!("{:?}", endpoint.headers).contains("canary"));
+    }
+
+    #[test]
+    fn an_authorization_header_is_a_secret_whoever_sets_it() {
+        let headers = Headers { open: vec![("Authorization".into(), "Basic canary".into())], secret: Vec::new() };
+        let (_, endpoint) = endpoint("http://127.0.0.1/v1", None, &headers, Vec::new()).unwrap();
+        assert!(endpoint.headers[AUTHORIZATION].is_sensitive());
+    }
+}

@@ -6,7 +6,7 @@ use futures_util::StreamExt;
 use graph_nodes::message::{FinishReason, Message, Usage};
 use graph_nodes::model::{ChatModel, ModelError, ModelErrorKind, Request, Response};
 use graph_nodes_openai::testing::{Framing, Reply, Server};
-use graph_nodes_openai::{OpenAi, OpenAiModel};
+use graph_nodes_openai::{BuildError, OpenAi, OpenAiModel, Timeouts, reqwest};
 
 const HELLO: &str = concat!(
     "data: {\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":null}}]}\n\n",
@@ -151,4 +151,68 @@ async fn dropping_the_stream_ends_the_request() {
     assert_eq!(stream.next().await.unwrap().unwrap().text.as_deref(), Some("Hel"));
     drop(stream);
     server.hung_up(1).await;
+}
+
+#[tokio::test]
+async fn requests_go_below_the_base_url_with_its_parameters() {
+    for base in ["", "/", "/v1", "/v1/", "/openai/deployments/large"] {
+        let server = Server::start([Reply::stream(HELLO)]).await.unwrap();
+        let url = format!("http://{}{base}", server.address());
+        let model = OpenAi::new(url, "local").query("api-version", "2 b").build().unwrap();
+        assert_eq!(model.complete(hello()).await.unwrap().text, "Hello");
+        let path = format!("{}/chat/completions?api-version=2+b", base.trim_end_matches('/'));
+        assert_eq!(server.requests()[0].path, path);
+    }
+}
+
+#[tokio::test]
+async fn a_client_of_ones_own_brings_its_proxy() {
+    let proxy = Server::start([Reply::stream(HELLO)]).await.unwrap();
+    let client = reqwest::Client::builder()
+        .proxy(reqwest::Proxy::http(format!("http://{}", proxy.address())).unwrap())
+        .build()
+        .unwrap();
+    let model = OpenAi::new("http://model.test/v1", "local").http_client(client).build().unwrap();
+    assert_eq!(model.complete(hello()).await.unwrap().text, "Hello");
+    assert_eq!(proxy.requests()[0].path, "http://model.test/v1/chat/completions");
+}
+
+#[test]
+fn a_client_of_ones_own_opens_its_connections_itself() {
+    let build = |timeouts| {
+        let client = reqwest::Client::builder().no_proxy().build().unwrap();
+        OpenAi::new("http://127.0.0.1/v1", "local").http_client(client).timeouts(timeouts).build().map(drop)
+    };
+    assert_eq!(build(Timeouts::new().connect(Duration::from_secs(3))), Err(BuildError::ConnectOfOwnClient));
+    assert_eq!((build(Timeouts::new()), build(Timeouts::none())), (Ok(()), Ok(())));
+}
+
+#[tokio::test]
+async fn without_streaming_the_answer_is_one_chunk() {
+    let body = r#"{"choices":[{"message":{"content":"Hello"},"finish_reason":"stop"}],"usage":{"prompt_tokens":5}}"#;
+    // Some servers don't say what they send, or stream although they were not asked to.
+    for reply in
+        [Reply::json(body), Reply::json(body).header("content-type", "text/plain").pieces_of(5), Reply::stream(HELLO)]
+    {
+        let server = Server::start([reply]).await.unwrap();
+        let model = OpenAi::new(server.base_url(), "local").streaming(false).build().unwrap();
+        let response = model.complete(hello()).await.unwrap();
+        assert_eq!((response.text.as_str(), response.usage.map(|usage| usage.input)), ("Hello", Some(5)));
+        assert_eq!(server.requests()[0].json()["stream"], false);
+    }
+}
+
+#[tokio::test]
+async fn a_body_that_is_cut_is_no_answer() {
+    let body = r#"{"choices":[{"message":{"content":"Hello"},"finish_reason":"stop"}]}"#;
+    for (reply, kind) in [
+        (Reply::json(body).close_at(20), ModelErrorKind::Transport),
+        (Reply::json(body).reset_at(20), ModelErrorKind::Transport),
+        (Reply::json(body).framing(Framing::UntilClose).close_at(20), ModelErrorKind::Truncated),
+        (Reply::json(body).framing(Framing::UntilClose).close_at(0), ModelErrorKind::Truncated),
+    ] {
+        let (response, _server) = asked(reply).await;
+        let error = response.unwrap_err();
+        assert_eq!((error.kind(), error.is_retryable()), (kind, true), "{error}");
+    }
 }

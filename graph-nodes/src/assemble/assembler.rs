@@ -105,14 +105,23 @@ impl Assembler {
 
     /// Takes the next fragment; returns what it lets one show.
     pub fn push(&mut self, delta: CallDelta) -> Vec<AssemblyEvent> {
-        // Nearly all fragments are an index and text, and their call is there: nothing else has to be asked.
-        if let CallDelta { index: Some(index), id: None, name: None, arguments: ArgumentsDelta::Text(text) } = &delta
-            && let Some(call) = self.places.by_index.get(index).copied()
-            && self.calls[call].started
-        {
-            self.append(call, text);
-            return Vec::new();
+        match delta {
+            CallDelta { index: Some(index), id: None, name: None, arguments: ArgumentsDelta::Text(text) } => {
+                // Nearly all fragments are like this, and their call is there: nothing else has to be asked.
+                let latest = self.places.latest_at(&self.calls, index);
+                if let Some(call) = latest.filter(|call| self.calls[*call].started) {
+                    self.append(call, &text);
+                    return Vec::new();
+                }
+                self.place(CallDelta::new().at(index).text(text))
+            }
+            delta => self.place(delta),
         }
+    }
+
+    /// Finds the call of a fragment and merges it. Apart from the short way, which needs none of its variables.
+    #[inline(never)]
+    fn place(&mut self, delta: CallDelta) -> Vec<AssemblyEvent> {
         let piece = normalise(delta);
         let known = &self.known;
         let joins = |first: &str, second: &str| !known.contains(second) && knows(known, first, second);
@@ -154,6 +163,7 @@ impl Assembler {
             None => self.warnings.push(AssemblyWarning::MissingIndex { call }),
             Some(index) => {
                 if let Some(&first) = self.places.by_index.get(&index) {
+                    self.places.is_shared = true;
                     self.warnings.push(AssemblyWarning::SharedIndex { call, first, index });
                 }
             }
@@ -196,8 +206,9 @@ impl Assembler {
 
     fn append(&mut self, call: usize, text: &str) {
         let slot = &mut self.calls[call];
+        let was_complete = slot.is_complete();
         slot.append(text);
-        if slot.is_complete() {
+        if !was_complete && slot.is_complete() {
             self.places.open.remove(&call);
             self.places.unindexed.remove(&call);
             self.places.named.remove(&(slot_hash(slot), call));

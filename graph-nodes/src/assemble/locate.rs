@@ -18,6 +18,8 @@ pub(super) enum Place {
 pub(super) struct Places {
     /// The latest call at each index.
     pub(super) by_index: BTreeMap<u32, usize>,
+    /// Some index has, or had, several calls.
+    pub(super) is_shared: bool,
     /// The latest call with each id.
     pub(super) by_id: BTreeMap<String, usize>,
     /// Calls whose arguments are not complete.
@@ -44,6 +46,14 @@ impl Places {
             Place::Call(call) if calls[call].is_complete() && piece.starts_container() => Place::New,
             place => place,
         }
+    }
+
+    /// The latest call at this index.
+    pub(super) fn latest_at(&self, calls: &[Slot], index: u32) -> Option<usize> {
+        // Nearly always the calls are numbered as they come.
+        let same = usize::try_from(index).ok().filter(|call| !self.is_shared && *call < calls.len());
+        let same = same.filter(|call| calls[*call].index == Some(index));
+        same.or_else(|| self.by_index.get(&index).copied())
     }
 
     fn at_index(&self, calls: &[Slot], piece: &Piece, index: u32) -> Place {

@@ -2,11 +2,11 @@
 
 use std::hint::black_box;
 
-use graph_nodes::assemble::{Assembler, CallDelta};
+use graph_nodes::assemble::{ArgumentsDelta, Assembler, CallDelta};
 
 use serde_json::Value;
 
-use crate::measure::{Row, Target, Timed, on_each, times};
+use crate::measure::{Row, Target, Timed, cpu, times};
 
 const BYTES: usize = 1 << 20;
 const RUNS: u64 = 20;
@@ -61,20 +61,47 @@ fn folded(count: usize, runs: u64) -> Timed<'static> {
     })
 }
 
-fn assembled_calls(count: usize, runs: u64) -> Timed<'static> {
-    let make = move || -> Vec<CallDelta> {
-        let start = |(call, text): &(u32, &str)| match text.starts_with('{') {
-            true => CallDelta::new().at(*call).id(format!("c{call}")).name("search").text(*text),
-            false => CallDelta::new().at(*call).text(*text),
-        };
-        interleaved(count).iter().map(start).collect()
+fn fragments(count: usize) -> Vec<CallDelta> {
+    let fragment = |(call, text): &(u32, &str)| match text.starts_with('{') {
+        true => CallDelta::new().at(*call).id(format!("c{call}")).name("search").text(*text),
+        false => CallDelta::new().at(*call).text(*text),
     };
-    on_each(runs, make, |deltas| {
+    interleaved(count).iter().map(fragment).collect()
+}
+
+/// Does work with fragments that are made, and whose places are dropped, outside of the time. As many at a time as fit in
+/// the cache: fragments come one by one.
+fn with_fragments(count: usize, runs: u64, work: fn(&mut Vec<CallDelta>)) -> Timed<'static> {
+    let together = 4_000 / count;
+    Box::new(move || {
+        let mut time = || {
+            let mut all: Vec<_> = (0..together).map(|_| fragments(count)).collect();
+            cpu(|| all.iter_mut().for_each(work))
+        };
+        (0..runs / together as u64).map(|_| time()).sum()
+    })
+}
+
+fn assembled_calls(count: usize, runs: u64) -> Timed<'static> {
+    with_fragments(count, runs, |fragments| {
         let mut assembler = Assembler::new();
-        deltas.into_iter().for_each(|delta| drop(assembler.push(delta)));
+        fragments.drain(..).for_each(|fragment| drop(assembler.push(fragment)));
         let calls = assembler.finish().expect("lenient").calls;
         assert!(calls.iter().all(|call| call.fault().is_none()));
         black_box(calls);
+    })
+}
+
+/// The least for fragments that own their text: each is freed.
+fn folded_fragments(count: usize, runs: u64) -> Timed<'static> {
+    with_fragments(count, runs, |fragments| {
+        let mut whole = vec![String::new(); 4];
+        for CallDelta { index, arguments, .. } in fragments.drain(..) {
+            if let (Some(index), ArgumentsDelta::Text(text)) = (index, arguments) {
+                whole[index as usize].push_str(&text);
+            }
+        }
+        whole.iter().for_each(|text| drop(black_box(serde_json::from_str::<Value>(text).expect("JSON"))));
     })
 }
 
@@ -84,6 +111,9 @@ pub(crate) fn rows() {
         Row { name, unit: "delta", units: (800_000, 800_000), target: Target::Nanoseconds(20.0) }
             .pair(folded(count, runs), assembled_calls(count, runs));
     }
+    let name = "assemble:4000, by hand of owned fragments too".to_owned();
+    Row { name, unit: "delta", units: (800_000, 800_000), target: Target::Shown }
+        .pair(folded_fragments(4_000, 200), assembled_calls(4_000, 200));
     let text = arguments();
     for size in [16, 1_024] {
         let pieces = pieces(&text, size);

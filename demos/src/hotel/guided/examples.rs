@@ -1,4 +1,5 @@
-//! Two calls of each stage, as a small model should make them.
+//! Two calls of each stage, as a small model should make them. It repeats the last one more often than not, so the most
+//! frequent wish stands there.
 
 use crate::hotel::stage::Stage;
 use crate::hotel::state::Hotel;
@@ -13,21 +14,19 @@ const DONE: &str = "done";
 pub(super) fn of(stage: Stage, visit: &Hotel) -> Vec<Example> {
     match stage {
         Stage::Explore => vec![
+            example("bye", "close_conversation", json!({})),
             example(
                 "Hotel in Madrid 10-12 May for 3",
                 "find_hotels",
                 json!({"city": "Madrid", "dates": "10-12 May", "guests": 3}),
             ),
-            example("bye", "close_conversation", json!({})),
         ],
         Stage::Present => vec![take(visit, 2), compare_first(visit)],
         Stage::Compare => vec![compare_first(visit), take(visit, 1)],
         Stage::Booking => {
             let chosen = visit.chosen.clone().unwrap_or_default();
-            vec![
-                example("no, bye", "close_conversation", json!({})),
-                example("yes", "confirm_booking", json!({"hotel": chosen, "confirmed": true})),
-            ]
+            let confirm = json!({"hotel": chosen, "confirmed": true});
+            ["ok, book it", "yes"].map(|said| example(said, "confirm_booking", confirm.clone())).into()
         }
     }
 }

@@ -30,7 +30,7 @@ pub(super) fn find_hotels() -> FnTool<Hotel> {
             return Ok(ToolReply::json(captured).update(update));
         }
         let desk = call.resource::<Desk>()?;
-        Ok(search_with(&desk, &captured.criteria, update)?)
+        search_with(&desk, &captured.criteria, update)
     })
     .needs::<Desk>()
 }

@@ -19,6 +19,7 @@ mod trace;
 pub use chat::{Chat, Next, Setup};
 pub use failure::Failure;
 pub use input::{LONGEST_LINE, Line, Lines};
+pub use local::LocalError;
 pub use options::{Mode, Options};
 pub use program::run;
 pub use style::Style;
