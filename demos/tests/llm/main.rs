@@ -5,3 +5,5 @@ mod free;
 mod guided;
 mod killed;
 mod played;
+#[cfg(unix)]
+mod script;

@@ -1,6 +1,6 @@
 //! The connection to a server: made, lost and made again.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -10,6 +10,7 @@ use rmcp::service::{Peer, RunningService, ServiceError};
 use serde_json::{Map, Value};
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep, timeout};
+use tokio_util::sync::CancellationToken;
 
 use crate::connect::Route;
 use crate::error::McpError;
@@ -31,7 +32,7 @@ pub(crate) struct Link {
     pub(crate) counters: Arc<Counters>,
     state: Mutex<State>,
     listing: RwLock<Arc<Listing>>,
-    closed: AtomicBool,
+    closed: CancellationToken,
 }
 
 #[derive(Default)]
@@ -67,7 +68,7 @@ impl Link {
             counters: Arc::default(),
             state: Mutex::default(),
             listing: RwLock::default(),
-            closed: AtomicBool::new(false),
+            closed: CancellationToken::new(),
         }
     }
 
@@ -90,7 +91,8 @@ impl Link {
 
     /// Closes the connection and waits until the child has ended.
     pub(crate) async fn close(&self) {
-        self.closed.store(true, Ordering::Release);
+        // Whoever starts it meanwhile lets go, and what was started ends.
+        self.closed.cancel();
         let live = self.state.lock().await.live.take();
         if let Some(Live { running, .. }) = live
             && let Err(error) = running.cancel().await
@@ -101,13 +103,15 @@ impl Link {
 
     /// The connection, made again if it broke.
     async fn peer(&self) -> Result<(Peer<RoleClient>, u64), McpError> {
+        let closed = || Err(McpError::Closed { server: self.server.clone() });
+        self.closed.run_until_cancelled(self.reconnect()).await.unwrap_or_else(closed)
+    }
+
+    async fn reconnect(&self) -> Result<(Peer<RoleClient>, u64), McpError> {
         let restarts = &self.settings.restarts;
         let mut state = self.state.lock().await;
         let mut attempts = 0;
         loop {
-            if self.closed.load(Ordering::Acquire) {
-                return Err(McpError::Closed { server: self.server.clone() });
-            }
             if let Some(live) = &state.live {
                 if !live.running.is_transport_closed() {
                     return Ok((live.running.peer().clone(), live.life));
@@ -322,4 +326,28 @@ fn unauthorized(error: &ServiceError) -> bool {
 #[cfg(not(feature = "http"))]
 fn unauthorized(error: &ServiceError) -> bool {
     error.is_authorization_required()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use tokio::io::DuplexStream;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn closing_does_not_wait_for_a_server_that_never_gets_ready() {
+        let never = || std::future::pending::<io::Result<(DuplexStream, DuplexStream)>>();
+        let link = Link::new("shop".into(), Route::streams(never), Rules::default(), Settings::default());
+        let start = Instant::now();
+        let closing = async {
+            sleep(Duration::from_secs(1)).await;
+            link.close().await;
+        };
+        let (called, ()) = tokio::join!(link.peer(), closing);
+        assert_eq!(called.err(), Some(McpError::Closed { server: "shop".into() }));
+        assert_eq!(start.elapsed(), Duration::from_secs(1));
+        assert!(matches!(link.peer().await, Err(McpError::Closed { .. })));
+    }
 }

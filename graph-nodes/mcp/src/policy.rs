@@ -54,7 +54,8 @@ impl ToolPolicy {
         self
     }
 
-    /// Whether calls may destroy something: then a person is asked before each.
+    /// Whether calls may destroy something: then a person is asked before each. One that may doesn't count as one that
+    /// only reads, unless [`read_only`](Self::read_only) says so.
     pub fn destructive(mut self, yes: bool) -> Self {
         self.destructive = Some(yes);
         self
@@ -94,7 +95,9 @@ impl Traits {
     pub(crate) fn of(annotations: Option<&ToolAnnotations>, trust: Trust, policy: &ToolPolicy) -> Self {
         let hints = annotations.filter(|_| trust == Trust::Annotations);
         let hint = |hint: fn(&ToolAnnotations) -> Option<bool>| hints.and_then(hint);
-        let read_only = policy.read_only.or_else(|| hint(|hints| hints.read_only_hint)).unwrap_or(false);
+        // Whoever says that a tool may destroy something says that it doesn't only read, whatever its server says.
+        let said = policy.read_only.or_else(|| (policy.destructive == Some(true)).then_some(false));
+        let read_only = said.or_else(|| hint(|hints| hints.read_only_hint)).unwrap_or(false);
         let destructive =
             policy.destructive.or_else(|| hint(|hints| hints.destructive_hint)).unwrap_or(true) && !read_only;
         let idempotent = policy.idempotent.or_else(|| hint(|hints| hints.idempotent_hint)).unwrap_or(false);
@@ -144,5 +147,8 @@ mod tests {
         let policy = ToolPolicy::new().read_only(false).confirm(false);
         assert_eq!(of(Some(true), None, Trust::Annotations, &policy), (false, true, false));
         assert_eq!(of(Some(true), None, Trust::Annotations, &ToolPolicy::new().confirm(true)), (true, false, true));
+        let destructive = ToolPolicy::new().destructive(true);
+        assert_eq!(of(Some(true), Some(false), Trust::Annotations, &destructive), (false, true, true));
+        assert_eq!(of(None, None, Trust::Annotations, &destructive.read_only(true)), (true, false, false));
     }
 }

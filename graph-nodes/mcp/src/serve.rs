@@ -25,7 +25,7 @@ use crate::serve_error::OfferError;
 /// # Threads
 /// A call with the argument `thread` continues that conversation, one without begins a new one; every answer names its
 /// conversation. The runner's thread is called the same with a [prefix](Self::thread_prefix) before it, so that callers
-/// reach no threads but their own server's.
+/// reach no threads but those behind it.
 ///
 /// # Ends of a turn
 ///
@@ -85,7 +85,8 @@ impl GraphServer {
     }
 
     /// What stands before the names of conversations in the ids of threads (default: `mcp/`). It keeps callers from the
-    /// threads of others in the same store.
+    /// threads of others in the same store. Servers whose callers must not reach each other's threads need prefixes of
+    /// which none is the beginning of another, such as `mcp/hotel/` and `mcp/office/`.
     pub fn thread_prefix(mut self, prefix: impl Into<String>) -> Self {
         self.names.prefix = prefix.into();
         self

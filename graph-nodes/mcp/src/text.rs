@@ -32,12 +32,24 @@ impl Secrets {
     /// A shorter value than this is found in too many texts that have nothing to do with it.
     const SHORTEST: usize = 6;
 
+    /// Adds a value, the form that it has within a JSON text, and its lines: a server that prints a key of several lines is
+    /// read line by line.
     pub(crate) fn add(&mut self, secret: &str) {
-        if secret.len() >= Self::SHORTEST {
-            self.0.push(secret.to_owned());
-            // The longest first, so that one which holds another is hidden whole.
-            self.0.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+        let json = serde_json::Value::from(secret).to_string();
+        let escaped = &json[1..json.len() - 1];
+        let forms = [secret, escaped].into_iter().chain(secret.lines().map(str::trim));
+        for form in forms.filter(|form| form.len() >= Self::SHORTEST) {
+            if !self.0.iter().any(|known| known == form) {
+                self.0.push(form.to_owned());
+            }
         }
+        // The longest first, so that one which holds another is hidden whole.
+        self.0.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+    }
+
+    /// How many bytes the longest has.
+    pub(crate) fn longest(&self) -> usize {
+        self.0.first().map_or(0, String::len)
     }
 
     pub(crate) fn hide<'a>(&self, text: &'a str) -> Cow<'a, str> {
@@ -58,6 +70,15 @@ mod tests {
         assert_eq!(head("grüße", 3), "gr");
         assert_eq!(clip("grüße", 4), "grü.. (3 more bytes)");
         assert_eq!(clip("grüße", 7), "grüße");
+    }
+
+    #[test]
+    fn secrets_are_hidden_within_json_and_line_by_line() {
+        let mut secrets = Secrets::default();
+        secrets.add("first line\nsecond \"line\"");
+        let json = serde_json::json!({"key": "first line\nsecond \"line\""}).to_string();
+        assert_eq!(secrets.hide(&json), r#"{"key":"[secret]"}"#);
+        assert_eq!(secrets.hide("it has second \"line\""), "it has [secret]");
     }
 
     #[test]

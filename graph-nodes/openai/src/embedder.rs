@@ -9,6 +9,7 @@ use graph_nodes::model::ModelError;
 use serde::{Deserialize, Serialize};
 
 use crate::chunks::body;
+use crate::excerpt::excerpt;
 use crate::http::Connection;
 use crate::meter::Meter;
 
@@ -115,9 +116,12 @@ impl OpenAiEmbedder {
         let asked = Asked { model: &self.model, input: texts, encoding_format: "float" };
         let allowed = self.meter.admit_texts(texts).await.map_err(EmbedError::Model)?;
         let answer = self.connection.embeddings(&asked).await.map_err(EmbedError::Model)?;
+        let secrets = answer.secrets().clone();
         let text = body(answer.keeping(allowed), self.max_bytes).await.map_err(EmbedError::Model)?;
         let wrong = |reason: String| EmbedError::Answer { reason };
-        let Answered { data } = serde_json::from_slice(&text).map_err(|error| wrong(error.to_string()))?;
+        // The reason repeats what stands where a vector should.
+        let Answered { data } =
+            serde_json::from_slice(&text).map_err(|error| wrong(excerpt(&error.to_string(), &secrets)))?;
         if data.len() != texts.len() {
             return Err(wrong(format!("{} vectors came for {} texts", data.len(), texts.len())));
         }

@@ -14,8 +14,8 @@ use crate::pace::Pace;
 /// How often, and how many at once, each key of a provider is used: calls a minute, tokens a minute, calls at once.
 ///
 /// Clones share one account, so that several models with one key stay inside of that key's allowance together. Keys
-/// don't share: each base URL with each key has an account of its own. Whoever comes first is served first. Waiting
-/// costs no attempt of a gate, but its deadline goes on.
+/// don't share: each base URL with each key has an account of its own, and where there is no key each set of secret
+/// headers. Whoever comes first is served first. Waiting costs no attempt of a gate, but its deadline goes on.
 ///
 /// ```
 /// use graph_nodes_openai::{ApiKey, Limits, OpenAi};
@@ -76,11 +76,18 @@ impl Limits {
         Self { accounts: Arc::default(), ..self }
     }
 
-    /// The account of a base URL with a key.
-    pub(crate) fn account(&self, base: &str, key: Option<&ApiKey>) -> Arc<Account> {
-        // A hash, so that no copy of the key stays here.
+    /// The account of a base URL with a key, or with what stands for one, in any order.
+    pub(crate) fn account<'k>(&self, base: &str, keys: impl IntoIterator<Item = &'k ApiKey>) -> Arc<Account> {
+        // Hashes, so that no copy of a key stays here.
+        let hash_of = |key: &ApiKey| {
+            let mut hash = DefaultHasher::new();
+            key.expose().hash(&mut hash);
+            hash.finish()
+        };
+        let mut keys: Vec<u64> = keys.into_iter().map(hash_of).collect();
+        keys.sort_unstable();
         let mut hash = DefaultHasher::new();
-        key.map(ApiKey::expose).hash(&mut hash);
+        keys.hash(&mut hash);
         let owner = (base.to_owned(), hash.finish());
         let mut accounts = self.accounts.0.lock().unwrap_or_else(PoisonError::into_inner);
         let new = || {

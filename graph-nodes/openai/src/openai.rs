@@ -259,7 +259,9 @@ impl OpenAi {
                 .map_err(|error| BuildError::Client { reason: error.to_string() })?,
         };
         let transport = self.transport.clone().unwrap_or_else(|| Arc::new(ReqwestTransport(http.clone())));
-        let account = self.limits.as_ref().map(|limits| limits.account(&endpoint.base, self.key.as_ref()));
+        // Some providers take their key in a header of their own.
+        let others = self.headers.secret.iter().filter(|_| self.key.is_none()).map(|(_, value)| value);
+        let account = self.limits.as_ref().map(|limits| limits.account(&endpoint.base, self.key.iter().chain(others)));
         let connection = Connection::new(endpoint, http, transport, timeouts, secrets);
         Ok((connection, Meter { account, ..self.meter.clone() }))
     }

@@ -39,6 +39,20 @@ async fn a_place_is_taken_until_the_answer_has_ended_or_nobody_reads_on() {
 }
 
 #[tokio::test]
+async fn a_key_in_a_header_of_its_own_has_an_account_of_its_own() {
+    let server = Server::start([Reply::stream(WHOLE), Reply::stream(WHOLE)]).await.unwrap();
+    let limits = Limits::new().at_once(1);
+    let model = |key: &str| {
+        OpenAi::new(server.base_url(), "local").secret_header("api-key", key).limits(&limits).build().unwrap()
+    };
+    let (one, same, other) = (model("one-key"), model("one-key"), model("other-key"));
+    let _first = one.stream(hello()).await.unwrap();
+    assert!(futures_util::poll!(Box::pin(same.complete(hello()))).is_pending());
+    assert_eq!(other.complete(hello()).await.unwrap().text, "Hi!");
+    assert_eq!(server.requests().len(), 2);
+}
+
+#[tokio::test]
 async fn a_call_that_fails_keeps_no_place() {
     let server = Server::start([Reply::status(500), Reply::stream(WHOLE)]).await.unwrap();
     let model = OpenAi::new(server.base_url(), "local").limits(&Limits::new().at_once(1)).build().unwrap();

@@ -43,6 +43,19 @@ async fn no_texts_are_no_request() {
 }
 
 #[tokio::test]
+async fn a_server_that_echoes_the_key_in_place_of_vectors_is_not_repeated() {
+    let key = "sk-Canary-4711";
+    let replies = [json!({ "data": key }), json!({"data": [{"embedding": [key]}]}), json!(key)];
+    let server = Server::start(replies.map(|body| Reply::json(body.to_string()))).await.unwrap();
+    let embedder = OpenAi::new(server.base_url(), "mini").key(key).build_embedder(2).unwrap();
+    for _ in 0..3 {
+        let error = embedder.embed(&texts(&["a"])).await.unwrap_err();
+        let text = format!("{error} {error:?}");
+        assert!(text.contains("[secret]") && !text.contains("Canary"), "{text}");
+    }
+}
+
+#[tokio::test]
 async fn vectors_that_are_not_what_was_asked_for_are_refused() {
     let vector = |index: usize| json!({"index": index, "embedding": [1, 2]});
     let check = "; check that its base URL has an OpenAI-compatible `embeddings`";

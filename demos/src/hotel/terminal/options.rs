@@ -32,20 +32,20 @@ pub struct Options {
     pub check: Vec<PathBuf>,
     /// Let a language model talk: the base URL of an OpenAI-compatible server; its key is taken from OPENAI_API_KEY,
     /// which a server on this machine may do without
-    #[arg(long, value_name = "URL", requires = "model", conflicts_with = "faults")]
+    #[arg(long, group = "language", value_name = "URL", requires = "model", conflicts_with = "faults")]
     pub llm: Option<String>,
     /// The name that the server knows the language model by
     #[arg(long, value_name = "NAME", requires = "llm")]
     pub model: Option<String>,
     /// How the language model calls tools: by the server's own tool calls, or by structured output where it has none
-    #[arg(long, value_name = "MODE", value_enum, default_value_t, requires = "llm")]
+    #[arg(long, value_name = "MODE", value_enum, default_value_t, requires = "language")]
     pub tool_mode: Mode,
     /// For a small language model: it only chooses what to do, and the program does the talking
     #[arg(long, requires = "llm")]
     pub guided: bool,
     /// The same with a small language model on this machine, started by scripts/local-llm, which installs it at the
     /// first time (127 MB)
-    #[arg(long, conflicts_with_all = ["llm", "faults"])]
+    #[arg(long, group = "language", conflicts_with_all = ["llm", "faults"])]
     pub local: bool,
     /// Print what the gates counted at the end
     #[arg(long)]
@@ -110,5 +110,15 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Options::command().debug_assert();
+    }
+
+    #[test]
+    fn every_language_model_calls_tools_as_it_is_told() {
+        let parse = |args: &[&str]| Options::try_parse_from([&["hotel"], args].concat());
+        for model in [&["--local"][..], &["--llm", "http://127.0.0.1/v1", "--model", "m"]] {
+            assert_eq!(parse(&[model, &["--tool-mode", "schema"]].concat()).unwrap().tool_mode, Mode::Schema);
+        }
+        assert!(parse(&["--tool-mode", "schema"]).is_err());
+        assert!(parse(&["--local", "--llm", "http://127.0.0.1/v1", "--model", "m"]).is_err());
     }
 }

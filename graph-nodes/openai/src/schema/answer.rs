@@ -53,10 +53,14 @@ impl CallReader {
     pub(crate) fn push(&mut self, mut chunk: Chunk) -> Option<Chunk> {
         chunk.text = chunk.text.take().and_then(|text| self.text(&text));
         if let Some(finish) = &mut chunk.finish {
-            let end = self.end();
-            // What is called may have been written up to the last letter: a cut answer executes no call anyway.
-            if !end.calls.is_empty() && *finish == FinishReason::Stop {
-                *finish = FinishReason::ToolCalls;
+            let End { chunk: end, is_cut } = self.end();
+            // What is called may have been written up to the last letter: a cut answer executes no call anyway. A server
+            // that ends in the middle of the object doesn't know better, or its grammar doesn't.
+            match finish {
+                finish if finish.is_cut() => {}
+                finish if is_cut => *finish = FinishReason::Length,
+                FinishReason::Stop if !end.calls.is_empty() => *finish = FinishReason::ToolCalls,
+                _ => {}
             }
             chunk.calls.extend(end.calls);
             chunk.text = join(chunk.text, end.text);
@@ -119,24 +123,63 @@ impl CallReader {
         None
     }
 
-    fn end(&mut self) -> Chunk {
-        let Some(rest) = self.rest() else { return Chunk::new() };
+    fn end(&mut self) -> End {
+        let is_half = matches!(&self.state, State::Reply(reply) if !reply.is_over());
+        let Some(rest) = self.rest() else { return End { chunk: Chunk::new(), is_cut: is_half } };
         let text = rest.text.as_deref().unwrap_or_default();
-        let Ok(answer) = serde_json::from_str::<Answer<'_>>(text) else { return rest };
+        let answer = match serde_json::from_str::<Answer<'_>>(text) {
+            Ok(answer) => answer,
+            Err(error) if error.is_eof() && text.trim_start().starts_with('{') => {
+                return End { chunk: cut(text), is_cut: true };
+            }
+            Err(_) => return End { chunk: rest, is_cut: is_half },
+        };
         let name = answer.name.filter(|name| !name.trim().is_empty());
-        match (name, answer.arguments, answer.reply) {
+        let chunk = match (name, answer.arguments, answer.reply) {
             (Some(name), Some(arguments), _) => {
                 // Some models write the object into a text.
                 let arguments = serde_json::from_str(arguments.get()).unwrap_or_else(|_| arguments.get().to_owned());
-                Chunk::call(CallDelta::new().at(0).id("call_0").name(name).text(arguments))
+                call(name, arguments)
             }
             (_, _, Some(reply)) if self.shows_replies => {
                 Chunk::text(serde_json::from_str(reply.get()).unwrap_or_else(|_| reply.get().to_owned()))
             }
             (_, _, Some(reply)) => Chunk::text(reply.get()),
             _ => rest,
-        }
+        };
+        End { chunk, is_cut: false }
     }
+}
+
+/// What is held back at the end.
+struct End {
+    chunk: Chunk,
+    /// The JSON text isn't whole.
+    is_cut: bool,
+}
+
+/// As much as there is of an object whose end is missing: of a call, unless this is the beginning of a reply. A cut call
+/// stays one, so that nobody takes its text for an answer.
+fn cut(text: &str) -> Chunk {
+    let inside = text.trim_start().trim_start_matches('{').trim_start();
+    if let Some(reply) = inside.strip_prefix("\"reply\"") {
+        let is_empty = reply.trim_start().trim_start_matches(':').trim_start().is_empty();
+        return if is_empty { Chunk::new() } else { Chunk::text(text) };
+    }
+    let Some(name) = value_of("\"name\"", inside) else { return call("", "") };
+    let mut read = serde_json::Deserializer::from_str(name).into_iter::<String>();
+    let Some(Ok(found)) = read.next() else { return call("", "") };
+    let after = name[read.byte_offset()..].trim_start().trim_start_matches(',').trim_start();
+    call(found, value_of("\"arguments\"", after).unwrap_or_default())
+}
+
+/// The text behind this key, if the text begins with it.
+fn value_of<'a>(key: &str, text: &'a str) -> Option<&'a str> {
+    text.strip_prefix(key)?.trim_start().strip_prefix(':').map(str::trim_start)
+}
+
+fn call(name: impl Into<String>, arguments: impl Into<String>) -> Chunk {
+    Chunk::call(CallDelta::new().at(0).id("call_0").name(name).text(arguments))
 }
 
 fn join(first: Option<String>, second: Option<String>) -> Option<String> {
@@ -205,9 +248,9 @@ mod tests {
             r#"{"name":"search"}"#,
             r#"{"arguments":{}}"#,
             r#"{"name":" ","arguments":{}}"#,
-            "{\"name\":\"sea",
+            r#"{"name":"a"} {"name":"b"}"#,
             "{}",
-            "{",
+            " \n",
         ] {
             let (texts, calls, finish) = read(&[text], true);
             assert_eq!((texts.concat().as_str(), calls.len(), finish), (text, 0, Some(FinishReason::Stop)));
@@ -231,6 +274,34 @@ mod tests {
     }
 
     #[test]
+    fn an_object_that_does_not_end_is_cut_whatever_the_server_says() {
+        for (text, call) in [
+            (r#"{"name":"f","arguments":{"a":"#, r#"call_0 f {"a":"#),
+            (r#"{ "name" : "f" , "argu"#, "call_0 f "),
+            (r#"{"name":"f""#, "call_0 f "),
+            (r#"{"name":"se"#, "call_0  "),
+            ("{", "call_0  "),
+        ] {
+            let (texts, calls, finish) = read(&[text], true);
+            assert_eq!(
+                (texts.concat(), calls, finish),
+                (String::new(), vec![call.to_owned()], Some(FinishReason::Length))
+            );
+        }
+        for (text, shows, said) in [
+            (r#"{"reply":"half"#, true, "half"),
+            (r#"{"reply":"half \u00"#, true, "half \\u00"),
+            (r#"{"reply":"#, true, ""),
+            (r#"{"reply":{"rooms":"#, false, r#"{"reply":{"rooms":"#),
+        ] {
+            let (texts, calls, finish) = read(&[text], shows);
+            assert_eq!((&*texts.concat(), calls.len(), finish), (said, 0, Some(FinishReason::Length)), "{text}");
+        }
+        let (texts, _, finish) = read(&[r#"{"reply":"whole""#], true);
+        assert_eq!((&*texts.concat(), finish), ("whole", Some(FinishReason::Stop)));
+    }
+
+    #[test]
     fn every_cut_gives_the_same_response() {
         for (json, shows) in [
             (r#" {"reply": "Gr\u00fcezi, \"you\" 😀"} "#, true),
@@ -238,6 +309,9 @@ mod tests {
             (r#"{"name":"f","arguments":{"a":"ü"}}"#, true),
             (r#"{"replies":1}"#, true),
             (r#"{"re ply":"a"}"#, true),
+            ("{\"reply\":\"a\\\"b\nc\"}", true),
+            (r#"{"reply":"half \u00fc"#, true),
+            (r#"{"name":"f","arguments":{"a":"ü"#, true),
         ] {
             let whole = read(&[json], shows);
             for at in (0..json.len()).filter(|at| json.is_char_boundary(*at)) {

@@ -102,7 +102,7 @@ impl Failure {
         if let Some(status) = number.and_then(|number| u16::try_from(number).ok()).filter(is_status) {
             self.status.get_or_insert(status);
         } else if let Some(word) = word.as_str() {
-            self.words.push(word.to_lowercase());
+            self.words.push(word.to_owned());
         }
     }
 
@@ -116,7 +116,7 @@ impl Failure {
     ) -> ModelError {
         let status = http.or(self.status);
         let message = self.message(place, secrets);
-        let is = |words: &[&str]| self.words.iter().any(|word| words.contains(&word.as_str()));
+        let is = |words: &[&str]| self.is_any_of(words);
         if is(QUOTA) || status == Some(402) {
             ModelError::Quota { message }
         } else if self.is_too_long(status) {
@@ -132,8 +132,12 @@ impl Failure {
         }
     }
 
+    fn is_any_of(&self, words: &[&str]) -> bool {
+        self.words.iter().any(|word| words.iter().any(|known| known.eq_ignore_ascii_case(word)))
+    }
+
     fn is_too_long(&self, status: Option<u16>) -> bool {
-        if status == Some(413) || self.words.iter().any(|word| TOO_LONG.contains(&word.as_str())) {
+        if status == Some(413) || self.is_any_of(TOO_LONG) {
             return true;
         }
         let message = self.message.as_deref().unwrap_or_default().to_lowercase();

@@ -5,7 +5,7 @@ use graph_nodes::model::{ChatModel, ModelError, Request};
 use graph_nodes_openai::testing::{Reply, Server};
 use graph_nodes_openai::{ApiKey, BuildError, KeyError, OpenAi, OpenAiModel};
 
-const KEY: &str = "sk-canary-4711";
+const KEY: &str = "sk-Canary-4711";
 const TOKEN: &str = "token\"canary\\4712";
 
 async fn served(reply: Reply) -> (Server, OpenAiModel) {
@@ -14,7 +14,7 @@ async fn served(reply: Reply) -> (Server, OpenAiModel) {
     let shown = format!("{model:?}");
     let model = model.organisation("org-1").project("proj-1").build().unwrap();
     for text in [shown, format!("{model:?}"), format!("{model:#?}"), format!("{:?}", ApiKey::new(KEY))] {
-        assert!(!text.contains("canary"), "{text}");
+        assert!(!text.to_lowercase().contains("canary"), "{text}");
     }
     (server, model)
 }
@@ -43,7 +43,7 @@ async fn the_request_carries_key_and_headers() {
         ["authorization", "x-token", "x-team", "openai-organization", "openai-project"].map(|name| asked.header(name));
     let bearer = format!("Bearer {KEY}");
     assert_eq!(headers, [Some(bearer.as_str()), Some(TOKEN), Some("a"), Some("org-1"), Some("proj-1")]);
-    assert!(!asked.body.contains("canary"));
+    assert!(!asked.body.to_lowercase().contains("canary"));
 }
 
 #[tokio::test]
@@ -68,7 +68,7 @@ async fn a_server_that_echoes_secrets_is_not_repeated() {
         Reply::status(302).header("location", &format!("http://127.0.0.1:9/{KEY}")),
     ] {
         let (_server, error) = fails(reply.clone()).await;
-        let text = shown(&error);
+        let text = shown(&error).to_lowercase();
         assert!(!text.contains("canary") && !text.contains("sk-c"), "{reply:?}: {text}");
     }
 }
