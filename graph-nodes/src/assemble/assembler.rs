@@ -105,18 +105,37 @@ impl Assembler {
 
     /// Takes the next fragment; returns what it lets one show.
     pub fn push(&mut self, delta: CallDelta) -> Vec<AssemblyEvent> {
-        match delta {
-            CallDelta { index: Some(index), id: None, name: None, arguments: ArgumentsDelta::Text(text) } => {
-                // Nearly all fragments are like this, and their call is there: nothing else has to be asked.
-                let latest = self.places.latest_at(&self.calls, index);
-                if let Some(call) = latest.filter(|call| self.calls[*call].started) {
-                    self.append(call, &text);
-                    return Vec::new();
-                }
-                self.place(CallDelta::new().at(index).text(text))
-            }
-            delta => self.place(delta),
-        }
+        if self.continues(&delta) { Vec::new() } else { self.place(delta) }
+    }
+
+    /// As [`push`](Self::push), for a fragment that is needed elsewhere too, to show it, say: nothing of it is copied
+    /// but what is new.
+    ///
+    /// ```
+    /// use graph_nodes::assemble::{Assembler, CallDelta};
+    ///
+    /// let mut assembler = Assembler::new();
+    /// let begin = CallDelta::new().at(0).id("call_1").name("weather").text("{\"city\":");
+    /// let end = CallDelta::new().at(0).text("\"Bern\"}");
+    /// assert_eq!(assembler.push_ref(&begin).len(), 1);
+    /// assert_eq!(assembler.push_ref(&end), []);
+    /// assert_eq!(assembler.finish().unwrap().calls[0].arguments.raw(), "{\"city\":\"Bern\"}");
+    /// ```
+    pub fn push_ref(&mut self, delta: &CallDelta) -> Vec<AssemblyEvent> {
+        if self.continues(delta) { Vec::new() } else { self.place(delta.clone()) }
+    }
+
+    /// Takes a fragment the short way: nearly all have an index and text, and their call is there. Nothing else has to
+    /// be asked then.
+    fn continues(&mut self, delta: &CallDelta) -> bool {
+        let CallDelta { index: Some(index), id: None, name: None, arguments: ArgumentsDelta::Text(text) } = delta
+        else {
+            return false;
+        };
+        let latest = self.places.latest_at(&self.calls, *index);
+        let Some(call) = latest.filter(|call| self.calls[*call].started) else { return false };
+        self.append(call, text);
+        true
     }
 
     /// Finds the call of a fragment and merges it. Apart from the short way, which needs none of its variables.
