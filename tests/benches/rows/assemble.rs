@@ -74,7 +74,7 @@ fn fragments(count: usize) -> Vec<CallDelta> {
 fn with_fragments(count: usize, runs: u64, work: fn(&mut Vec<CallDelta>)) -> Timed<'static> {
     let together = 4_000 / count;
     Box::new(move || {
-        let mut time = || {
+        let time = || {
             let mut all: Vec<_> = (0..together).map(|_| fragments(count)).collect();
             cpu(|| all.iter_mut().for_each(work))
         };
