@@ -65,7 +65,8 @@ fn is_gone(id: &str) {
 #[test]
 fn the_server_ends_with_the_command_also_where_lines_are_short() {
     let folder = installed("short");
-    let output = run(&folder, &["sh", "-c", "echo $GRAPH_ENGINE_LLM_URL; exit 7"]).env("COLUMNS", "20").output().unwrap();
+    let output =
+        run(&folder, &["sh", "-c", "echo $GRAPH_ENGINE_LLM_URL; exit 7"]).env("COLUMNS", "20").output().unwrap();
     assert_eq!((output.status.code(), &*output.stdout), (Some(7), &b"http://127.0.0.1:1/v1\n"[..]));
     is_gone(&id(&folder));
 }
