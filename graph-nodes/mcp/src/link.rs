@@ -40,6 +40,8 @@ struct State {
     live: Option<Live>,
     lives: u64,
     rest_until: Option<Instant>,
+    /// When the last call that took too long was counted.
+    late_at: Option<Instant>,
 }
 
 /// A connection that was made. Dropping it closes it, and ends the child.
@@ -301,7 +303,13 @@ impl Link {
     async fn late(&self, sent: &Sent<'_>, life: u64) -> McpError {
         Counters::add(&self.counters.timeouts);
         let mut state = self.state.lock().await;
-        self.failed(&mut state);
+        // Calls that were on their way together are one failure of the server, not one each.
+        let now = Instant::now();
+        let together = state.late_at.and_then(|at| at.checked_add(sent.limit)).is_some_and(|until| until > now);
+        if !together {
+            state.late_at = Some(now);
+            self.failed(&mut state);
+        }
         if state.rest_until.is_some() && state.live.as_ref().is_some_and(|live| live.life == life) {
             state.live = None;
             Counters::add(&self.counters.deaths);

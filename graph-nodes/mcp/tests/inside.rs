@@ -182,6 +182,18 @@ async fn dropping_a_call_cancels_it_on_the_server() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn calls_that_take_too_long_together_are_one_failure() {
+    let server = inside(&Shop::new("")).timeout(Duration::from_secs(5)).connect().await.unwrap();
+    let hang = || said(&server, "hang", json!({}));
+    let errors = tokio::join!(hang(), hang(), hang(), hang(), hang(), hang());
+    assert!(errors.0.is_err() && errors.5.is_err());
+    assert_eq!((server.health().timeouts, server.health().failures_in_a_row), (6, 1));
+    // It is not left alone for it.
+    assert_eq!(said(&server, "echo", json!({"text": "a"})).await.unwrap(), "echo says: a");
+    assert_eq!(server.health().starts, 1);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_server_that_answers_nothing_is_ended_and_left_alone_for_a_while() {
     let shop = Shop::new("");
     let restarts = Restarts::new().rest_after(2, Duration::from_secs(30));

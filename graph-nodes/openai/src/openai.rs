@@ -112,7 +112,8 @@ impl OpenAi {
         self
     }
 
-    /// A parameter of the URL, such as the version of an interface.
+    /// A parameter of the URL, such as the version of an interface. URLs are no place for keys: they are in the logs of
+    /// every server on the way.
     pub fn query(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.query.push((name.into(), value.into()));
         self
