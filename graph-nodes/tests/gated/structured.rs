@@ -66,12 +66,12 @@ async fn syntax_is_repaired_only_where_that_is_asked_for() {
 #[tokio::test(start_paused = true)]
 async fn what_was_cut_off_is_never_repaired() {
     let lenient = || Validators::new().with_structured(offer().with_repair());
-    for turn in [
-        Turn::text("```json\n{\"hotel\": \"Inn\", \"price\": 90,}\n```").with_finish(FinishReason::Length),
-        Turn::text("```json\n{\"hotel\": \"Inn\", \"price\": 90,}\n```").without_finish(),
-        Turn::text("{\"hotel\": \"Inn\", \"price\": 9"),
+    for (turn, code) in [
+        (Turn::text("```json\n{\"hotel\": \"Inn\", \"price\": 90,}\n```").with_finish(FinishReason::Length), "parse"),
+        (Turn::text("```json\n{\"hotel\": \"Inn\", \"price\": 90,}\n```").without_finish(), "truncated"),
+        (Turn::text("{\"hotel\": \"Inn\", \"price\": 9"), "parse"),
     ] {
-        assert_eq!(judged(lenient(), turn).await.0, ["parse"]);
+        assert_eq!(judged(lenient(), turn).await.0, [code]);
     }
 }
 
