@@ -1,10 +1,14 @@
-//! The recorded files, in the bytes of the program.
+//! The recorded files, in the bytes of the program: streams, and the requests that they answer.
 
 macro_rules! files {
     ($($name:literal),* $(,)?) => {
         /// Every recorded stream, by its name.
         pub(crate) const STREAMS: &[(&str, &[u8])] =
             &[$(($name, include_bytes!(concat!("../fixtures/sse/", $name, ".sse")))),*];
+
+        /// The request of each of them.
+        const REQUESTS_OF_STREAMS: &[(&str, &str)] =
+            &[$(($name, include_str!(concat!("../fixtures/sse/", $name, ".request.json")))),*];
     };
 }
 
@@ -33,7 +37,28 @@ files! {
     "smollm2-135m/text_only",
 }
 
-/// One of them.
+/// Requests whose answer was no stream.
+const OTHER_REQUESTS: [(&str, &str); 3] = [
+    (
+        "llama-cpp-python/compare_forced_nonstream",
+        include_str!("../fixtures/sse/llama-cpp-python/compare_forced_nonstream.request.json"),
+    ),
+    (
+        "qwen2.5-coder-0.5b/error_bad_tool_choice",
+        include_str!("../fixtures/sse/qwen2.5-coder-0.5b/error_bad_tool_choice.request.json"),
+    ),
+    (
+        "qwen2.5-coder-0.5b/non_stream_tool_call",
+        include_str!("../fixtures/sse/qwen2.5-coder-0.5b/non_stream_tool_call.request.json"),
+    ),
+];
+
+/// Every recorded request, by its name.
+pub(crate) fn requests() -> impl Iterator<Item = (&'static str, &'static str)> {
+    REQUESTS_OF_STREAMS.iter().copied().chain(OTHER_REQUESTS)
+}
+
+/// One of the streams.
 pub(crate) fn stream(name: &str) -> &'static [u8] {
     STREAMS.iter().find(|(known, _)| *known == name).unwrap_or_else(|| panic!("no stream `{name}`")).1
 }

@@ -5,40 +5,7 @@ use graph_nodes::model::{Request, ToolChoice, ToolSpec};
 use graph_nodes_openai::OpenAi;
 use serde_json::{Map, Value, json};
 
-macro_rules! requests {
-    ($($name:literal),* $(,)?) => {
-        const REQUESTS: &[(&str, &str)] =
-            &[$(($name, include_str!(concat!("../fixtures/sse/", $name, ".request.json")))),*];
-    };
-}
-
-requests! {
-    "llama-cpp-python/compare_forced",
-    "llama-cpp-python/compare_forced_nonstream",
-    "llama-cpp-python/explore_forced",
-    "llama-cpp-python/stream_without_any_event",
-    "llama-cpp-python/text_only",
-    "qwen2.5-coder-0.5b/duplicate_argument_key",
-    "qwen2.5-coder-0.5b/error_bad_tool_choice",
-    "qwen2.5-coder-0.5b/json_schema_output",
-    "qwen2.5-coder-0.5b/midstream_error_event",
-    "qwen2.5-coder-0.5b/non_stream_tool_call",
-    "qwen2.5-coder-0.5b/one_tool_call_auto_two_tools",
-    "qwen2.5-coder-0.5b/one_tool_call_required",
-    "qwen2.5-coder-0.5b/parallel_tool_calls",
-    "qwen2.5-coder-0.5b/parallel_two_different_tools",
-    "qwen2.5-coder-0.5b/required_but_text_in_code_fence",
-    "qwen2.5-coder-0.5b/text_only",
-    "qwen2.5-coder-0.5b/tool_call_as_plain_text",
-    "qwen2.5-coder-0.5b/tool_call_truncated_by_max_tokens",
-    "smollm2-135m/arguments_violate_schema",
-    "smollm2-135m/compare_required",
-    "smollm2-135m/explore_required",
-    "smollm2-135m/json_schema_output",
-    "smollm2-135m/parallel_tool_calls",
-    "smollm2-135m/parallel_two_different_tools",
-    "smollm2-135m/text_only",
-}
+use crate::files::requests;
 
 fn read(name: &str, text: &str) -> Map<String, Value> {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{name}: {error}"))
@@ -93,10 +60,10 @@ fn preferred(mut body: Map<String, Value>) -> Map<String, Value> {
 
 #[test]
 fn the_adapter_sends_what_the_recordings_were_asked_with() {
-    assert_eq!(REQUESTS.len(), 25);
-    for (name, text) in REQUESTS {
+    assert_eq!(requests().count(), 25);
+    for (name, text) in requests() {
         let body = read(name, text);
-        if *name == "qwen2.5-coder-0.5b/error_bad_tool_choice" {
+        if name == "qwen2.5-coder-0.5b/error_bad_tool_choice" {
             // No request can say this: there is no such choice.
             let choice: Result<ToolChoice, _> = serde_json::from_value(body["tool_choice"].clone());
             assert!(choice.is_err());
