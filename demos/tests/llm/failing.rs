@@ -108,3 +108,10 @@ async fn the_offline_model_asks_nobody() {
     assert!(String::from_utf8(said).unwrap().starts_with("Hotel concierge. I am a rule-based program and offline"));
     assert_eq!(server.requests(), []);
 }
+
+#[test]
+fn a_password_in_the_url_is_refused_and_never_shown() {
+    let output = hotel(&["--llm", "http://user:canary-7@10.0.0.1/v1", "--model", "m"], None, "");
+    let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(said.contains("the base URL holds a user or a password") && !said.contains("canary"), "{said}");
+}

@@ -50,6 +50,8 @@ impl Talks {
         }
         if let (Some(url), Some(name)) = (&options.llm, &options.model) {
             let mut model = OpenAi::new(url, name).timeouts(patient()).tool_mode(mode(options));
+            // A URL that holds a password is refused before any text shows it.
+            model.clone().build()?;
             if let Some(key) = key(url)? {
                 model = model.key(key);
             }
