@@ -131,11 +131,11 @@ impl<S: State> Bench<S> {
     }
 
     /// When an attempt begins, if that is of interest.
-    fn now(&self) -> Option<Duration> {
+    pub(super) fn now(&self) -> Option<Duration> {
         (self.measure || self.metrics.is_some()).then(|| self.seams.clock.elapsed())
     }
 
-    fn since(&self, began: Option<Duration>) -> Duration {
+    pub(super) fn since(&self, began: Option<Duration>) -> Duration {
         began.map_or(Duration::ZERO, |began| self.seams.clock.elapsed().saturating_sub(began))
     }
 
@@ -203,8 +203,13 @@ impl<S: State> Bench<S> {
         if journals.any() || task.attempt > 1 {
             journals.begin(task.id, task.attempt);
         }
-        let mut outcome = self.attempt(task).await;
-        if journals.any() {
+        let outcome = self.attempt(task).await;
+        self.ended(task, outcome).await
+    }
+
+    /// What an attempt comes to, once the readers know of it.
+    pub(super) async fn ended(&self, task: &Task<S>, mut outcome: TaskOutcome<S>) -> TaskOutcome<S> {
+        if self.turn.journals.any() {
             outcome = self.judged(task.id, task.attempt, outcome);
         }
         match (&self.live, self.hub()) {

@@ -162,17 +162,10 @@ impl<S: State> LocalDriver<S> {
         if let Some(keep) = &self.keep {
             keep.set_head(machine.head()).await;
         }
-        let (mut answer, mut step) = (Answer::Start(start), machine.step());
-        let mut input = matches!(&answer, Answer::Start(Start::Input(_)));
+        let (plain, mut step) = (self.is_plain(), machine.step());
+        let mut input = matches!(&start, Start::Input(_));
+        let mut ask = self.next(machine, Answer::Start(start)).await?;
         loop {
-            if self.drain.load(Ordering::Acquire) {
-                machine.drain();
-            }
-            if self.durability != Durability::Sync {
-                let hold = Box::pin(self.holds()).await?;
-                machine.hold(hold);
-            }
-            let ask = machine.next(answer);
             let (stepped, over) = (machine.step() != step, matches!(&ask, Ask::Stop(_)));
             if let Some(hub) = self.bench.hub() {
                 let merged = std::mem::take(&mut input) && !over;
@@ -188,9 +181,18 @@ impl<S: State> LocalDriver<S> {
                 self.end_step(machine);
             }
             step = machine.step();
-            answer = match ask {
-                Ask::Run(batch) => Answer::Ran(self.run(machine, batch, &mut running, &begin).await?),
-                Ask::Commit(commit) => Answer::Committed(self.commit(commit).await?),
+            ask = match ask {
+                Ask::Run(batch) if plain && machine.is_lone() && self.bench.hub().is_none() => {
+                    self.alone(machine, batch, &mut step).await?
+                }
+                Ask::Run(batch) => {
+                    let ran = self.run(machine, batch, &mut running, &begin).await?;
+                    self.next(machine, Answer::Ran(ran)).await?
+                }
+                Ask::Commit(commit) => {
+                    let commit = self.commit(commit).await?;
+                    self.next(machine, Answer::Committed(commit)).await?
+                }
                 Ask::Stop(stopped) => {
                     // What is being stored must be before anybody is told of the end.
                     if let Some(keep) = &self.keep {
@@ -201,6 +203,18 @@ impl<S: State> LocalDriver<S> {
                 }
             }
         }
+    }
+
+    /// Gives the machine its answer, and before it what it must know of the turn.
+    async fn next(&self, machine: &mut Machine<S>, answer: Answer<S>) -> Result<Ask<S>, RunError> {
+        if self.drain.load(Ordering::Acquire) {
+            machine.drain();
+        }
+        if self.durability != Durability::Sync {
+            let hold = Box::pin(self.holds()).await?;
+            machine.hold(hold);
+        }
+        Ok(machine.next(answer))
     }
 
     /// Whether a finished super-step need not be stored now.
@@ -359,7 +373,7 @@ impl<S: State> LocalDriver<S> {
         Ok(saved)
     }
 
-    async fn commit(&self, mut commit: Box<Commit>) -> Result<Box<Commit>, RunError> {
+    pub(super) async fn commit(&self, mut commit: Box<Commit>) -> Result<Box<Commit>, RunError> {
         let Some(keep) = &self.keep else { return Ok(commit) };
         commit.time_ms = millis(self.bench.seams.clock.now());
         // The input is stored before the first node runs, because all idempotency keys of the turn hang on it.

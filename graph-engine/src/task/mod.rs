@@ -40,7 +40,7 @@ pub(crate) use pulse::Pulse;
 pub use resources::Need;
 pub(crate) use resources::Resources;
 pub use route::{CanDirect, CanFinish, CanStay, END, Nowhere, Route, RouteSpec, START, TargetSpec};
-pub(crate) use shared::{Emitted, EmittedKind, Extra, Host, Keeper, Nested, Shared, Sink, TurnContext};
+pub(crate) use shared::{Emitted, EmittedKind, Extra, Held, Host, Keeper, Nested, Shared, Sink, TurnContext};
 
 use std::fmt;
 use std::sync::Arc;
@@ -67,7 +67,7 @@ impl NodeIx {
 /// everything, for parts of a node's work that need to own what they read.
 #[derive(Clone)]
 pub struct Task<S> {
-    pub(crate) shared: Arc<Shared<S>>,
+    pub(crate) shared: Held<S>,
     pub(crate) id: TaskId,
     pub(crate) node: NodeIx,
     pub(crate) attempt: u32,
@@ -98,7 +98,7 @@ impl<S> Task<S> {
     /// The snapshot, to keep. A snapshot that outlives the task costs one copy of the state at the next merge.
     #[must_use]
     pub fn snapshot(&self) -> Snap<S> {
-        Snap::shared(self.shared.clone())
+        Snap::shared(Arc::clone(&self.shared))
     }
 
     /// What identifies the task.

@@ -4,6 +4,7 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
+use std::ops::{Deref, DerefMut};
 use std::pin::Pin;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -27,6 +28,37 @@ use crate::task_id::TaskId;
 pub(crate) struct Shared<S> {
     pub(crate) state: S,
     pub(crate) turn: Arc<TurnContext>,
+}
+
+/// A place for the one reference to a snapshot that machine and task pass to each other: counting a second one would cost
+/// as much as the rest of a super-step of one task.
+#[derive(Clone)]
+pub(crate) struct Held<S>(Option<Arc<Shared<S>>>);
+
+impl<S> Held<S> {
+    pub(crate) fn new(shared: Arc<Shared<S>>) -> Self {
+        Self(Some(shared))
+    }
+
+    /// Takes the reference out of another place.
+    pub(crate) fn take_from(&mut self, other: &mut Self) {
+        self.0 = other.0.take();
+    }
+}
+
+impl<S> Deref for Held<S> {
+    type Target = Arc<Shared<S>>;
+
+    fn deref(&self) -> &Arc<Shared<S>> {
+        // The machine has it back before it does anything, and a task is only shown to its node while it has it.
+        self.0.as_ref().expect("a snapshot that was lent is given back before it is looked at")
+    }
+}
+
+impl<S> DerefMut for Held<S> {
+    fn deref_mut(&mut self) -> &mut Arc<Shared<S>> {
+        self.0.as_mut().expect("a snapshot that was lent is given back before it is looked at")
+    }
 }
 
 /// What the tasks of a turn are given beside the state.
