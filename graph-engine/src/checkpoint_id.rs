@@ -47,7 +47,7 @@ impl CheckpointId {
 }
 
 /// The part of an id that is the same for all commits of a turn.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct IdPrefix(Fnv);
 
 impl IdPrefix {

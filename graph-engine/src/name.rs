@@ -30,7 +30,8 @@ impl Name {
 
 impl Default for Name {
     fn default() -> Self {
-        "".into()
+        // Shared by all, and so without an allocation.
+        Self(Arc::default())
     }
 }
 

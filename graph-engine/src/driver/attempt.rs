@@ -87,7 +87,7 @@ impl<S: State> Bench<S> {
         let policy = &self.graph.inner().at(task.node).policy;
         let own = task.extra.as_ref().and_then(|extra| extra.timeout);
         let (run, idle) = (own.or(policy.timeout), policy.idle_timeout);
-        let began = (run.is_some() || idle.is_some()).then(|| self.seams.clock.elapsed());
+        let began = (run.is_some() || idle.is_some()).then(|| self.seams.0.clock.elapsed());
         Limits { run, idle, began }
     }
 
@@ -105,7 +105,7 @@ impl<S: State> Bench<S> {
 
     /// A node that blocked its thread past its timeout finished too late, although nobody could stop it.
     fn late(&self, limits: Limits) -> Option<NodeError> {
-        let (limit, took) = (limits.run?, self.seams.clock.elapsed().saturating_sub(limits.began?));
+        let (limit, took) = (limits.run?, self.seams.0.clock.elapsed().saturating_sub(limits.began?));
         (took > limit).then(|| {
             timed_out(format!(
                 "it blocked its thread past its timeout of {limit:?}, so nobody could stop it; make it a node with \
@@ -129,8 +129,8 @@ impl<S: State> Bench<S> {
     /// `None` is a cancellation.
     async fn wait(&self, future: &mut NodeFuture<'_, S>, task: &Task<S>, limits: Limits) -> Option<Ran<S>> {
         // The first poll of the node counts.
-        let spent = limits.began.map_or(Duration::ZERO, |began| self.seams.clock.elapsed().saturating_sub(began));
-        let timer = |limit: Duration| (limit, self.seams.clock.sleep(limit.saturating_sub(spent)));
+        let spent = limits.began.map_or(Duration::ZERO, |began| self.seams.0.clock.elapsed().saturating_sub(began));
+        let timer = |limit: Duration| (limit, self.seams.0.clock.sleep(limit.saturating_sub(spent)));
         let mut run = limits.run.map(timer);
         let mut idle = Idle { timer: limits.idle.map(timer), beats: 0 };
         let stop = self.turn.cancel.step_token(task.id.step);
@@ -153,7 +153,7 @@ impl<S: State> Bench<S> {
                     "it ran longer than its timeout of {timeout:?}; raise `.timeout(..)` or add `.retry(..)`"
                 )))));
             }
-            idle.poll(cx, task, |limit| self.seams.clock.sleep(limit)).map(|error| Some(Err(error)))
+            idle.poll(cx, task, |limit| self.seams.0.clock.sleep(limit)).map(|error| Some(Err(error)))
         })
         .await
     }

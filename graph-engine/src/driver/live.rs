@@ -54,6 +54,7 @@ impl<S: State> Live<S> {
     }
 
     /// The hub, if somebody reads or has read.
+    #[inline]
     pub(crate) fn hub(&self) -> Option<&Hub<S>> {
         match (self.hub.get(), &self.child) {
             (None, Some(child)) if child.relay.upgrade().is_some_and(|relay| relay.is_open()) => {

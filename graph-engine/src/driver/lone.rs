@@ -44,7 +44,7 @@ impl<S: State> LocalDriver<S> {
                 }
             };
             if began.is_some() {
-                self.node_time[task.node.at()] += self.bench.since(began);
+                self.spent(task.node, self.bench.since(began));
             }
             if self.drain.load(Ordering::Acquire) {
                 machine.drain();

@@ -5,7 +5,6 @@
 //! lies, and the only reference to the state passes from machine to task and back.
 
 use std::iter::once;
-use std::time::Duration;
 
 use super::merge::{Unmerged, apply, state_mut};
 use super::outcome::TaskOutcome;
@@ -145,7 +144,6 @@ impl<S: State> Machine<S> {
         task.origin = self.origin;
         task.remaining_steps = left - 1;
         task.first_step = false;
-        task.wait = Duration::ZERO;
         self.lend(task);
         Lone::Again
     }

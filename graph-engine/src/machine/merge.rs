@@ -72,6 +72,7 @@ impl<S: State> Machine<S> {
     }
 
     /// Updates of a super-step were merged, or could not be.
+    #[inline]
     pub(super) fn merged(&mut self, merged: Result<Writes, Refused>) -> Result<(), Unmerged> {
         if self.options.durable {
             self.wrote.settle(merged.is_ok());
@@ -143,8 +144,10 @@ impl<S: State> Machine<S> {
     }
 
     /// What was written must be in the next commit.
+    #[inline]
     fn note_writes(&mut self, merged: Result<Writes, Refused>) -> Result<(), BoxError> {
         match merged {
+            Ok(_) if !self.options.durable => {}
             Ok(Writes { fields, whole }) => self.changes.keep(fields, whole),
             Err(Refused { cause, .. }) => {
                 self.changes.forget();

@@ -184,7 +184,11 @@ impl<S: State> Machine<S> {
         frontier.trace = options.record.then(Box::default);
         Self {
             frontier,
-            prefix: IdPrefix::new(&turn.thread, &turn.namespace, &turn.turn),
+            prefix: if options.durable {
+                IdPrefix::new(&turn.thread, &turn.namespace, &turn.turn)
+            } else {
+                IdPrefix::default()
+            },
             shared: Held::new(Arc::new(Shared { state: inner.initial.clone(), turn })),
             options,
             step: 0,
@@ -512,12 +516,12 @@ impl<S: State> Machine<S> {
 
     /// The super-step is merged and the next frontier stands.
     fn end_step(&mut self) {
-        self.count_step();
         self.breaks.leave();
         self.step += 1;
         self.fresh = self.options.every_step;
         self.shared.turn.journals.clear();
         self.report.steps += 1;
+        self.count_step();
     }
 
     /// Stops with an error after one commit of what the step has so far.

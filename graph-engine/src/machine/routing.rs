@@ -99,6 +99,7 @@ impl<S: State> Machine<S> {
 }
 
 /// What a router chooses; a panic in it is an error.
+#[inline]
 pub(super) fn ask<S>(choose: &RouterFn<S>, state: &S) -> Result<Goto, BoxError> {
     let chosen = catch_unwind(AssertUnwindSafe(|| choose(state)));
     let goto = match chosen {

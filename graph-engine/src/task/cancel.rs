@@ -64,12 +64,14 @@ impl Cancel {
         }
     }
 
+    #[inline]
     pub(crate) fn is_cancelled(&self) -> bool {
         self.0.cause.load(Ordering::Acquire) != 0
             || self.0.outer.as_ref().is_some_and(|(outer, step)| outer.stops(*step))
     }
 
     /// Whether the tasks of this super-step are to stop.
+    #[inline]
     pub(crate) fn stops(&self, step: u64) -> bool {
         self.is_cancelled() || self.0.steps.load(Ordering::Acquire) > step
     }

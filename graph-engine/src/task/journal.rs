@@ -170,6 +170,7 @@ impl Journals {
     }
 
     /// Whether some task has a journal.
+    #[inline]
     pub(crate) fn any(&self) -> bool {
         self.any.load(Ordering::Acquire)
     }
@@ -430,8 +431,10 @@ impl Journals {
     }
 
     /// The super-step is over.
+    #[inline]
     pub(crate) fn clear(&self) {
-        if self.any.swap(false, Ordering::AcqRel) {
+        // The look before it costs nothing, the swap stops the processor.
+        if self.any() && self.any.swap(false, Ordering::AcqRel) {
             self.lock().clear();
         }
     }

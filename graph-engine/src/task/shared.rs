@@ -6,7 +6,6 @@ use std::fmt;
 use std::future::Future;
 use std::ops::{Deref, DerefMut};
 use std::pin::Pin;
-use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
@@ -97,11 +96,17 @@ pub(crate) struct TurnContext {
 
 /// What child graphs share with the turn around them. Nodes never see it.
 pub(crate) trait Host: Send + Sync {
-    /// Super-steps of the whole turn so far, those of child graphs included.
-    fn spent(&self) -> &AtomicU64;
-
-    /// How many there may be.
+    /// Super-steps that the whole turn may make, those of child graphs included.
     fn limit(&self) -> u64;
+
+    /// How many of them are left.
+    fn left(&self) -> u64;
+
+    /// The turn's own graph has made so many super-steps by now. There is only one that says so, so that nobody waits.
+    fn made(&self, steps: u64);
+
+    /// A child graph has made one more.
+    fn add(&self);
 
     /// The host itself, for those on higher floors.
     fn as_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;

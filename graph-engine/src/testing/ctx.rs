@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::checkpoint_id::CheckpointId;
 use crate::name::Name;
-use crate::task::{Cancel, Ctx, Emitted, EmittedKind, Extra, Interrupt, NodeIx, Shared, Sink, Task, TurnContext};
+use crate::task::{Cancel, Ctx, Emitted, EmittedKind, Extra, Held, Interrupt, NodeIx, Shared, Sink, Task, TurnContext};
 use crate::task_id::TaskId;
 use serde::Serialize;
 use serde_json::Value;
@@ -205,7 +205,7 @@ impl TestCtx {
         turn.sink = Some(Arc::downgrade(&sink));
         let extra = (!self.feedback.is_empty()).then(|| Arc::new(Extra { feedback: self.feedback, timeout: None }));
         let task = Task {
-            shared: Arc::new(Shared { state: (), turn: Arc::new(turn) }),
+            shared: Held::new(Arc::new(Shared { state: (), turn: Arc::new(turn) })),
             id: TaskId { step: self.step, rank: 0 },
             node: NodeIx(0),
             attempt: self.attempt,
