@@ -1,5 +1,9 @@
 //! Names of nodes, threads and fields: shared strings, so that graphs can be read from files at run time.
 
+mod index;
+
+pub(crate) use index::{NameIndex, Place};
+
 use std::borrow::Borrow;
 use std::fmt;
 use std::ops::Deref;

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use super::compile::RouterFn;
 use super::input::InputRules;
 use super::version::Version;
+use super::vertex::RouterFn;
 use crate::compile_error::CompileError;
 use crate::diagnostic::{Level, Lint};
 use crate::error::BoxError;
@@ -60,7 +60,7 @@ pub struct Builder<S: State> {
     pub(super) joins: Vec<(Vec<Name>, Name)>,
     pub(super) clusters: Vec<ClusterDraft>,
     pub(super) levels: BTreeMap<Lint, Level>,
-    pub(super) defaults: NodeDefaults<S>,
+    pub(super) defaults: Option<NodeDefaults<S>>,
     pub(super) siblings: Siblings,
     pub(super) input: InputRules<S>,
     pub(super) exits: Vec<Name>,
@@ -120,7 +120,7 @@ impl<S: State> Builder<S> {
             joins: Vec::new(),
             clusters: Vec::new(),
             levels: BTreeMap::new(),
-            defaults: NodeDefaults::new(),
+            defaults: None,
             siblings: Siblings::default(),
             input: InputRules::default(),
             exits: Vec::new(),
@@ -304,7 +304,7 @@ impl<S: State> Builder<S> {
 
     /// Policies of all nodes that don't say otherwise themselves. The last call counts.
     pub fn defaults(mut self, defaults: NodeDefaults<S>) -> Self {
-        self.defaults = defaults;
+        self.defaults = Some(defaults);
         self
     }
 

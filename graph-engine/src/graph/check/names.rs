@@ -25,11 +25,12 @@ impl Plan {
                 found.push(Diagnostic::new(Lint::ReservedName, [*name], message).help(help));
             }
         }
-        for exit in builder.exits.iter().filter(|exit| builder.nodes.iter().any(|draft| draft.name == **exit)) {
+        for exit in builder.exits.iter().filter(|exit| self.index.get(exit).is_some()) {
             let message = format!("`{exit}` is declared as an exit, but is a node of this graph");
             let help = "an exit names a node of the graph around this one; rename one of them";
             found.push(Diagnostic::new(Lint::DuplicateName, [exit], message).help(help));
         }
+        let mut known = None;
         for (from, to, what) in &self.unknown {
             let message = if from == to {
                 format!("a declared {what} begins at `{from}`, which is no node")
@@ -44,9 +45,11 @@ impl Plan {
                 found.push(Diagnostic::new(Lint::UnknownTarget, [from, to], message).help(help));
                 continue;
             }
-            let known = quoted(self.names.iter().map(AsRef::as_ref));
-            let help = if known.is_empty() { "add the node".to_owned() } else { format!("the nodes are {known}") };
-            found.push(Diagnostic::new(Lint::UnknownTarget, [from, to], message).help(help));
+            let help = known.get_or_insert_with(|| match quoted(self.names.iter().map(AsRef::as_ref)) {
+                none if none.is_empty() => "add the node".to_owned(),
+                known => format!("the nodes are {known}"),
+            });
+            found.push(Diagnostic::new(Lint::UnknownTarget, [from, to], message).help(&**help));
         }
         for (at, draft) in builder.clusters.iter().enumerate() {
             let inside = |mut cluster: Option<usize>| {
@@ -58,7 +61,7 @@ impl Plan {
                 }
                 false
             };
-            let entry = builder.nodes.iter().find(|node| node.name == draft.entry);
+            let entry = self.index.get(&draft.entry).and_then(|entry| self.draft(builder, entry.at()));
             if entry.is_some_and(|node| !inside(node.cluster)) {
                 let message = format!("the entry `{}` of cluster `{}` is outside of it", draft.entry, draft.name);
                 let help = "add the entry with `node` inside the cluster";
@@ -70,6 +73,9 @@ impl Plan {
             let message = format!("the state has {fields} fields; at most {} are possible", FieldSet::MAX_FIELDS);
             let help = "group fields that belong together into a struct";
             found.push(Diagnostic::new::<&str>(Lint::TooManyFields, [], message).help(help));
+        }
+        if !self.problems {
+            return;
         }
         for draft in &builder.nodes {
             for problem in &draft.spec.info.problems {

@@ -62,7 +62,7 @@ impl Assembly<'_> {
         if spec.defaults.cache.is_some() {
             self.problems.add("/defaults/cache", MistakeKind::DefaultCache);
         }
-        self.builder.defaults = NodeDefaults::of(policy);
+        self.builder.defaults = Some(NodeDefaults::of(policy));
         self.builder.siblings = spec.siblings;
         if let Some(input) = &spec.input {
             let fields = self.fields("/input", input);
