@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use super::builder::{Builder, RouterDraft};
 use super::check::Plan;
 use super::shape::topology;
-use super::vertex::{Policies, Told};
 use super::{ClusterSpec, Exit, Graph, Hops, Inner, JoinSpec, Nodes, VertexSpec};
 use crate::compile_error::CompileError;
 use crate::diagnostic::Level;
@@ -16,12 +15,12 @@ use crate::task::TargetSpec;
 pub(super) fn compile<S: State>(mut builder: Builder<S>) -> Result<Graph<S>, CompileError> {
     builder.nodes.sort_by(|a, b| a.name.cmp(&b.name));
     fill_in_defaults(&mut builder);
-    let plan = Plan::new(&builder);
+    let mut plan = Plan::new(&mut builder);
     let diagnostics = plan.check(&builder);
     if diagnostics.iter().any(|finding| finding.level == Level::Error) {
         return Err(CompileError { graph: builder.name, diagnostics });
     }
-    let topology = topology(&builder, &plan);
+    let topology = topology(&builder, &mut plan);
 
     // From here on every name is known and used once: the checks have made sure of it.
     let mut routers: Vec<Option<RouterDraft<S>>> = Vec::new();
@@ -48,7 +47,7 @@ pub(super) fn compile<S: State>(mut builder: Builder<S>) -> Result<Graph<S>, Com
     let joins: Vec<JoinSpec> = joins.collect();
     let mut sources: Vec<Vec<(usize, usize)>> = Vec::new();
     if !joins.is_empty() {
-        sources.resize_with(plan.names.len(), Vec::new);
+        sources.resize_with(plan.names().len(), Vec::new);
     }
     for (join, spec) in joins.iter().enumerate() {
         spec.sources.iter().enumerate().for_each(|(bit, source)| sources[source.at()].push((join, bit)));
@@ -60,19 +59,17 @@ pub(super) fn compile<S: State>(mut builder: Builder<S>) -> Result<Graph<S>, Com
     let clusters = clusters.collect();
     let mut guarded = false;
     let vertices = builder.nodes.into_iter().enumerate().map(|(at, draft)| {
-        let spec = draft.spec;
-        guarded |= spec.policy.is_guarded();
-        VertexSpec {
-            exit: exit(at),
-            joins: sources.get_mut(at).map(std::mem::take).unwrap_or_default().into(),
-            targets: hops(&plan.index, &spec.info.targets),
-            on_error: spec.policy.on_error.as_ref().and_then(index),
-            node: spec.node,
-            info: Told::new(spec.info),
-            policy: Policies::new(spec.policy),
-            deferred: spec.deferred,
-            cluster: draft.cluster,
+        let mut rest = draft.rest;
+        if !rest.is_nothing() {
+            let rare = rest.edit();
+            rare.targets = hops(&plan.index, &rare.info.targets);
+            rare.on_error = rare.policy.on_error.as_ref().and_then(index);
+            guarded |= rare.policy.is_guarded();
         }
+        if let Some(joins) = sources.get_mut(at).filter(|joins| !joins.is_empty()) {
+            rest.edit().joins = std::mem::take(joins);
+        }
+        VertexSpec { node: draft.node, exit: exit(at), cluster: draft.cluster, deferred: draft.deferred, rest }
     });
     let vertices: Vec<VertexSpec<S>> = vertices.collect();
     let start = exit(plan.start());
@@ -87,7 +84,7 @@ pub(super) fn compile<S: State>(mut builder: Builder<S>) -> Result<Graph<S>, Com
         transient: transient_fields(&builder.initial),
         initial: builder.initial,
         vertices,
-        names: plan.names,
+        names: plan.index.names.clone(),
         index: plan.index,
         start,
         joins,
@@ -106,11 +103,11 @@ fn hops(index: &Nodes, targets: &[TargetSpec]) -> Hops {
 /// Nodes that an error route leads to take over for others, and nobody for them unless they say so.
 fn fill_in_defaults<S: State>(builder: &mut Builder<S>) {
     let Some(defaults) = &builder.defaults else { return };
-    let own = builder.nodes.iter().filter_map(|draft| draft.spec.policy.on_error.clone());
+    let own = builder.nodes.iter().filter_map(|draft| draft.rest.policy.on_error.clone());
     let handlers: BTreeSet<Name> = own.chain(defaults.handler().cloned()).collect();
     for draft in &mut builder.nodes {
-        let (own_retries, handler) = (draft.spec.info.no_retry.is_some(), handlers.contains(&draft.name));
-        defaults.fill(&mut draft.spec.policy, own_retries, handler);
+        let (own_retries, handler) = (draft.rest.info.no_retry.is_some(), handlers.contains(&draft.name));
+        defaults.fill(&mut draft.rest.edit().policy, own_retries, handler);
     }
 }
 

@@ -101,11 +101,6 @@ impl Place for NodeIx {
 }
 
 impl Nodes {
-    fn new(names: Arc<[Name]>) -> Self {
-        let places = NameIndex::new(names.len(), |at| &*names[at]);
-        Self { names, places }
-    }
-
     pub(crate) fn get(&self, name: &str) -> Option<&NodeIx> {
         self.places.get(name, |at| &*self.names[at])
     }

@@ -8,21 +8,12 @@ use super::check::{Arc, ArcKind, Plan};
 use crate::name::Name;
 use crate::state::State;
 use crate::task::{END, START};
-use crate::topology::{Cluster, Edge, EdgeKind, Topology, Vertex, exit_label};
+use crate::topology::{Cluster, Edge, EdgeKind, Topology, exit_label};
 
-pub(super) fn topology<S: State>(builder: &Builder<S>, plan: &Plan) -> Topology {
-    let vertices = builder.nodes.iter().map(|draft| {
-        let info = &draft.spec.info;
-        let mut vertex = Vertex::new(&draft.name, info.kind);
-        vertex.deferred = draft.spec.deferred;
-        vertex.dynamic = info.dynamic;
-        let child = info.child.as_ref().and_then(|child| child.downcast_ref::<Topology>());
-        vertex.child = child.cloned().map(Box::new);
-        vertex
-    });
+pub(super) fn topology<S: State>(builder: &Builder<S>, plan: &mut Plan) -> Topology {
     let mut topology = Topology {
         name: builder.name.clone(),
-        nodes: vertices.collect(),
+        nodes: std::mem::take(&mut plan.vertices),
         edges: Drawing::new(plan).edges(),
         clusters: clusters(builder),
         exits: Vec::new(),
@@ -38,7 +29,7 @@ pub(super) fn topology<S: State>(builder: &Builder<S>, plan: &Plan) -> Topology 
 }
 
 fn name(plan: &Plan, vertex: u32) -> Name {
-    plan.names.get(vertex as usize).cloned().unwrap_or_else(|| START.into())
+    plan.names().get(vertex as usize).cloned().unwrap_or_else(|| START.into())
 }
 
 fn clusters<S: State>(builder: &Builder<S>) -> Vec<Cluster> {
@@ -69,16 +60,16 @@ struct Drawing<'a> {
 
 impl<'a> Drawing<'a> {
     fn new(plan: &'a Plan) -> Self {
-        let before_end = plan.names.partition_point(|name| **name < *END);
+        let before_end = plan.names().partition_point(|name| **name < *END);
         Self { plan, start: START.into(), end: END.into(), before_end }
     }
 
     fn edges(&self) -> Vec<Edge> {
         let mut edges = Vec::with_capacity(self.plan.arcs.len());
-        let before_start = self.plan.names.partition_point(|name| **name < *START);
-        (0..before_start).for_each(|at| self.leaving(at, &self.plan.names[at], &mut edges));
+        let before_start = self.plan.names().partition_point(|name| **name < *START);
+        (0..before_start).for_each(|at| self.leaving(at, &self.plan.names()[at], &mut edges));
         self.leaving(self.plan.start(), &self.start, &mut edges);
-        (before_start..self.plan.names.len()).for_each(|at| self.leaving(at, &self.plan.names[at], &mut edges));
+        (before_start..self.plan.names().len()).for_each(|at| self.leaving(at, &self.plan.names()[at], &mut edges));
         edges
     }
 
@@ -108,7 +99,7 @@ impl<'a> Drawing<'a> {
     }
 
     fn edge(&self, arc: &Arc, from: &Name) -> Edge {
-        let to = self.plan.names.get(arc.to as usize).unwrap_or(&self.end).clone();
+        let to = self.plan.names().get(arc.to as usize).unwrap_or(&self.end).clone();
         let label = self.label(arc).map(Cow::into_owned);
         Edge { from: from.clone(), to, kind: edge_kind(arc.kind), label }
     }

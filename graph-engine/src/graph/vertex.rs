@@ -1,20 +1,19 @@
-//! A vertex of a compiled graph. What every super-step looks at lies together, the rest behind pointers.
+//! A vertex of a compiled graph, and how it is left.
 
 use std::ops::Deref;
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::builder::RouterMoves;
 use crate::error::NodeError;
 use crate::name::Name;
 use crate::node::{Node, Policy};
-use crate::state::{FieldSet, State};
+use crate::state::State;
 use crate::task::{Goto, NodeInfo, NodeIx, TargetSpec};
 
 pub(crate) type RouterFn<S> = Box<dyn Fn(&S) -> Result<Goto, NodeError> + Send + Sync>;
 
 /// Declared targets with the nodes they lead to; `None` is the end.
-pub(crate) type Hops = Box<[(&'static str, Option<NodeIx>)]>;
+pub(crate) type Hops = Vec<(&'static str, Option<NodeIx>)>;
 
 /// How a node, or the beginning of a turn, is left when no command says otherwise.
 pub(crate) enum Exit<S> {
@@ -50,63 +49,67 @@ impl FromIterator<Option<NodeIx>> for Edges {
     }
 }
 
-// Cache lines of two neighbours are not shared, so that a super-step reads as few as it can.
-#[repr(align(64))]
+/// A node in its graph. What every super-step looks at lies in it, the rest behind one pointer.
 pub(crate) struct VertexSpec<S: State> {
     pub(crate) node: Arc<dyn Node<S>>,
-    pub(crate) info: Told,
-    pub(crate) policy: Policies<S>,
-    /// The node that takes over when a task has failed for good.
-    pub(crate) on_error: Option<NodeIx>,
-    pub(crate) deferred: bool,
+    pub(crate) exit: Exit<S>,
     /// The innermost cluster.
     pub(crate) cluster: Option<usize>,
-    pub(crate) exit: Exit<S>,
+    pub(crate) deferred: bool,
+    pub(crate) rest: Rest<S>,
+}
+
+impl<S: State> Deref for VertexSpec<S> {
+    type Target = Rare<S>;
+
+    fn deref(&self) -> &Rare<S> {
+        &self.rest
+    }
+}
+
+/// What few nodes have or say of themselves.
+pub(crate) struct Rare<S: State> {
+    pub(crate) info: NodeInfo,
+    pub(crate) policy: Policy<S>,
+    /// The node that takes over when a task has failed for good.
+    pub(crate) on_error: Option<NodeIx>,
     /// The targets that its commands declare.
     pub(crate) targets: Hops,
     /// Joins this node is a source of, with its bit in each.
-    pub(crate) joins: Box<[(usize, usize)]>,
+    pub(crate) joins: Vec<(usize, usize)>,
 }
 
-/// What a node says of itself: in front what is asked in every super-step.
-pub(crate) struct Told {
-    pub(crate) alone: bool,
-    pub(crate) writes: Option<FieldSet>,
-    all: Box<NodeInfo>,
+impl<S: State> Rare<S> {
+    const NOTHING: Self =
+        Self { info: NodeInfo::PLAIN, policy: Policy::NONE, on_error: None, targets: Vec::new(), joins: Vec::new() };
+
+    /// All nodes without anything of it share this one, which therefore is always at hand.
+    const SHARED: &'static Self = &Self::NOTHING;
 }
 
-impl Told {
-    pub(super) fn new(all: Box<NodeInfo>) -> Self {
-        Self { alone: all.alone, writes: all.writes, all }
+/// What a node has of all that, if it has something.
+pub(crate) struct Rest<S: State>(Option<Box<Rare<S>>>);
+
+impl<S: State> Rest<S> {
+    pub(super) fn new(info: NodeInfo, policy: Policy<S>) -> Self {
+        let has_nothing = info.is_plain() && policy.is_none();
+        Self((!has_nothing).then(|| Box::new(Rare { info, policy, ..Rare::NOTHING })))
+    }
+
+    pub(super) fn is_nothing(&self) -> bool {
+        self.0.is_none()
+    }
+
+    pub(super) fn edit(&mut self) -> &mut Rare<S> {
+        self.0.get_or_insert_with(|| Box::new(Rare::NOTHING))
     }
 }
 
-impl Deref for Told {
-    type Target = NodeInfo;
+impl<S: State> Deref for Rest<S> {
+    type Target = Rare<S>;
 
-    fn deref(&self) -> &NodeInfo {
-        &self.all
-    }
-}
-
-/// The policies of a node: in front what is asked in every super-step.
-pub(crate) struct Policies<S: State> {
-    pub(crate) timeout: Option<Duration>,
-    pub(crate) idle_timeout: Option<Duration>,
-    all: Box<Policy<S>>,
-}
-
-impl<S: State> Policies<S> {
-    pub(super) fn new(all: Box<Policy<S>>) -> Self {
-        Self { timeout: all.timeout, idle_timeout: all.idle_timeout, all }
-    }
-}
-
-impl<S: State> Deref for Policies<S> {
-    type Target = Policy<S>;
-
-    fn deref(&self) -> &Policy<S> {
-        &self.all
+    fn deref(&self) -> &Rare<S> {
+        self.0.as_deref().unwrap_or(Rare::SHARED)
     }
 }
 

@@ -33,18 +33,26 @@ pub(crate) struct NameIndex<P> {
 
 impl<P: Place> NameIndex<P> {
     pub(crate) fn new<'a>(count: usize, name_at: impl Fn(usize) -> &'a str) -> Self {
-        let mut slots = vec![P::NONE; (count * 2).next_power_of_two()].into_boxed_slice();
-        for at in 0..count {
-            let name = name_at(at);
-            let mut slot = first_slot(name, slots.len());
-            while slots[slot] != P::NONE && name_at(slots[slot].index()) != name {
-                slot = (slot + 1) & (slots.len() - 1);
+        let mut index = Self::with_room(count);
+        (0..count).for_each(|at| index.insert(at, &name_at));
+        index
+    }
+
+    /// Room for so many names and not one more.
+    pub(crate) fn with_room(count: usize) -> Self {
+        Self { slots: vec![P::NONE; (count * 2).next_power_of_two()].into_boxed_slice() }
+    }
+
+    pub(crate) fn insert<'a>(&mut self, at: usize, name_at: impl Fn(usize) -> &'a str) {
+        let name = name_at(at);
+        let mut slot = first_slot(name, self.slots.len());
+        while self.slots[slot] != P::NONE {
+            if name_at(self.slots[slot].index()) == name {
+                return;
             }
-            if slots[slot] == P::NONE {
-                slots[slot] = P::from_index(at);
-            }
+            slot = (slot + 1) & (self.slots.len() - 1);
         }
-        Self { slots }
+        self.slots[slot] = P::from_index(at);
     }
 
     pub(crate) fn get<'a>(&self, name: &str, name_at: impl Fn(usize) -> &'a str) -> Option<&P> {

@@ -33,9 +33,8 @@ use crate::task::{NodeInfo, NodeKind};
 /// ```
 pub struct NodeSpec<S: State> {
     pub(crate) node: Arc<dyn Node<S>>,
-    // Boxed, because a spec is handed on by every declaration, and kept by every vertex of a graph.
-    pub(crate) info: Box<NodeInfo>,
-    pub(crate) policy: Box<Policy<S>>,
+    pub(crate) info: NodeInfo,
+    pub(crate) policy: Policy<S>,
     pub(crate) deferred: bool,
 }
 
@@ -43,7 +42,7 @@ impl<S: State> NodeSpec<S> {
     /// A node without policies.
     #[must_use]
     pub fn new(node: Arc<dyn Node<S>>) -> Self {
-        Self { info: Box::new(node.describe()), node, policy: Box::default(), deferred: false }
+        Self { info: node.describe(), node, policy: Policy::default(), deferred: false }
     }
 
     /// What the node says of itself.

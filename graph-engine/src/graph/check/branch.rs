@@ -28,7 +28,7 @@ impl Plan {
         if forks.is_empty() && self.arcs.iter().all(|arc| arc.kind != ArcKind::Send) {
             return;
         }
-        let infos: Infos<'_> = (0..self.names.len()).filter_map(|at| self.info(builder, at)).collect();
+        let infos: Infos<'_> = (0..self.names().len()).filter_map(|at| self.info(builder, at)).collect();
         let single = single_writer_fields(&builder.initial);
         let writes = |at: usize| infos.get(at).and_then(|info| info.writes).unwrap_or_default().and(single);
         let fields = |set: FieldSet| {
@@ -66,7 +66,7 @@ impl Plan {
     fn distances(&self, branches: &[usize], infos: &Infos<'_>) -> Distances {
         let mut distances = Distances::new();
         let mut layer: BTreeSet<usize> = branches.iter().copied().collect();
-        for distance in 1..=self.names.len() {
+        for distance in 1..=self.names().len() {
             let mut next = BTreeSet::new();
             for at in &layer {
                 distances.entry(*at).or_default().insert(distance);

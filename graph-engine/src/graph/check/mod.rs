@@ -7,14 +7,15 @@ mod payload;
 mod reach;
 mod routes;
 
-use std::sync::Arc as Shared;
+use std::num::NonZeroU32;
 
 use super::Nodes;
 use super::builder::{Builder, Draft};
 use crate::diagnostic::{Diagnostic, Level};
-use crate::name::{Name, Place};
+use crate::name::{Name, NameIndex, Place};
 use crate::state::State;
 use crate::task::{END, FailedTask, NodeInfo, NodeIx, PayloadType, RouteSpec, START};
+use crate::topology::{Topology, Vertex};
 
 /// A possible step from one vertex to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,8 +36,8 @@ pub(super) struct Arc {
     pub(super) from: u32,
     pub(super) to: u32,
     pub(super) kind: ArcKind,
-    /// The place of what only few arcs have.
-    rare: Option<u32>,
+    /// The place of what only few arcs have, from 1.
+    rare: Option<NonZeroU32>,
 }
 
 struct Rare {
@@ -57,18 +58,23 @@ struct Traits {
 
 /// The graph by indices: nodes in name order, then START and END. Arcs to unknown names are left out, and reported.
 pub(super) struct Plan {
-    pub(super) names: Shared<[Name]>,
     pub(super) index: Nodes,
+    /// All nodes for diagrams; each name once.
+    pub(super) vertices: Vec<Vertex>,
     /// For each name the place of its (first) node in the description.
     first: Vec<usize>,
     traits: Vec<Traits>,
     /// Some node says that something is wrong with it, or does its own retries.
     problems: bool,
+    /// Some name of a node is reserved, or used twice.
+    odd_names: bool,
     /// Grouped by where they begin, and within a group in the order of the description, edges first.
     pub(super) arcs: Vec<Arc>,
     /// Where the arcs of each vertex begin, and where the last ones end.
     groups: Vec<u32>,
     rare: Vec<Rare>,
+    /// Edges that begin at, or lead to, an unknown name.
+    lost: Vec<(Name, Name)>,
     unknown: Vec<(Name, Name, &'static str)>,
     exits: Vec<Name>,
 }
@@ -81,29 +87,17 @@ struct Source<'a> {
 }
 
 impl Plan {
-    pub(super) fn new<S: State>(builder: &Builder<S>) -> Self {
-        let (mut names, mut first) = (Vec::with_capacity(builder.nodes.len()), Vec::with_capacity(builder.nodes.len()));
-        for (at, draft) in builder.nodes.iter().enumerate() {
-            if names.last() != Some(&draft.name) {
-                names.push(draft.name.clone());
-                first.push(at);
+    /// The plan of a description whose nodes are sorted. Takes the edges, whose names are not needed any more.
+    pub(super) fn new<S: State>(builder: &mut Builder<S>) -> Self {
+        let edges = std::mem::take(&mut builder.edges);
+        let mut plan = Self::of_nodes(builder);
+        plan.arcs.reserve(edges.len() + builder.joins.len() + 2 * builder.routers.len());
+        for (from, to) in edges {
+            let known = plan.unknown.len();
+            plan.arc(plan.source(&from), &to, ArcKind::Static, None, "edge");
+            if plan.unknown.len() > known {
+                plan.lost.push((from, to));
             }
-        }
-        let names: Shared<[Name]> = names.into();
-        let mut plan = Self {
-            index: Nodes::new(names.clone()),
-            traits: Vec::with_capacity(names.len()),
-            problems: false,
-            names,
-            first,
-            arcs: Vec::with_capacity(builder.edges.len() + builder.joins.len() + 2 * builder.routers.len()),
-            groups: Vec::new(),
-            rare: Vec::new(),
-            unknown: Vec::new(),
-            exits: builder.exits.clone(),
-        };
-        for (from, to) in &builder.edges {
-            plan.arc(plan.source(from), to, ArcKind::Static, None, "edge");
         }
         for (join, (from, to)) in (0..).zip(&builder.joins) {
             from.iter().for_each(|from| plan.arc(plan.source(from), to, ArcKind::Join(join), None, "join"));
@@ -113,12 +107,8 @@ impl Plan {
             plan.named(source, &moves.named.targets, &moves.named.sends, "route");
             plan.moves(builder, source, &moves.all());
         }
-        let mut vertex = 0;
-        for (at, draft) in builder.nodes.iter().enumerate() {
-            if plan.first.get(vertex + 1) == Some(&at) {
-                vertex += 1;
-            }
-            plan.node(builder, draft, vertex);
+        for draft in builder.nodes.iter().filter(|draft| !draft.rest.is_nothing()) {
+            plan.commands(builder, draft);
         }
         for draft in &builder.clusters {
             if plan.index.get(&draft.entry).is_none() {
@@ -129,18 +119,40 @@ impl Plan {
         plan
     }
 
-    /// What a node says of itself.
-    fn node<S: State>(&mut self, builder: &Builder<S>, draft: &Draft<S>, vertex: usize) {
-        let (info, policy) = (&*draft.spec.info, &*draft.spec.policy);
-        // Of two nodes of one name, which is reported, the first counts.
-        if self.traits.len() == vertex {
+    /// All names, and what nodes say of themselves, in one pass.
+    fn of_nodes<S: State>(builder: &Builder<S>) -> Self {
+        let count = builder.nodes.len();
+        let (mut names, mut places) = (Vec::<Name>::with_capacity(count), NameIndex::with_room(count));
+        let (mut first, mut traits) = (Vec::with_capacity(count), Vec::with_capacity(count));
+        let mut vertices = Vec::with_capacity(count);
+        let (mut problems, mut odd_names) = (false, false);
+        for (at, draft) in builder.nodes.iter().enumerate() {
+            let info = &draft.rest.info;
+            problems |= info.no_retry.is_some() || !info.problems.is_empty();
+            // Of two nodes of one name, which is reported, the first counts.
+            if names.last() == Some(&draft.name) {
+                odd_names = true;
+                continue;
+            }
+            odd_names |= is_reserved(&draft.name);
+            names.push(draft.name.clone());
+            places.insert(names.len() - 1, |at| &*names[at]);
+            first.push(at);
             let (moves, dynamic, payload) = (info.has_moves(), info.dynamic, info.payload.is_some());
-            self.traits.push(Traits { moves, dynamic, payload });
+            traits.push(Traits { moves, dynamic, payload });
+            let child = info.child.as_ref().and_then(|child| child.downcast_ref::<Topology>());
+            let (name, kind, deferred) = (draft.name.clone(), info.kind, draft.deferred);
+            vertices.push(Vertex { name, kind, deferred, dynamic, child: child.cloned().map(Box::new) });
         }
-        self.problems |= info.no_retry.is_some() || !info.problems.is_empty();
-        if !info.has_moves() && policy.on_error.is_none() {
-            return;
-        }
+        let index = Nodes { names: names.into(), places };
+        let exits = builder.exits.clone();
+        let (arcs, groups, rare, lost, unknown) = (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Self { index, vertices, first, traits, problems, odd_names, arcs, groups, rare, lost, unknown, exits }
+    }
+
+    /// The arcs of what a node may command.
+    fn commands<S: State>(&mut self, builder: &Builder<S>, draft: &Draft<S>) {
+        let (info, policy) = (&draft.rest.info, &draft.rest.policy);
         let source = self.source(&draft.name);
         for target in &info.targets {
             let kind = if target.payload.is_some() { ArcKind::Send } else { ArcKind::Go };
@@ -153,9 +165,14 @@ impl Plan {
         self.moves(builder, source, &RouteSpec::new(&[]).moves(info.stay, info.direct, info.finish));
     }
 
+    /// The names of all nodes, in their order.
+    pub(super) fn names(&self) -> &[Name] {
+        &self.index.names
+    }
+
     /// Sorts the arcs by where they begin, in the order of the description otherwise.
     fn group(&mut self) {
-        let mut ends = vec![0; self.names.len() + 3];
+        let mut ends = vec![0; self.names().len() + 3];
         self.arcs.iter().for_each(|arc| ends[arc.from as usize + 1] += 1);
         for vertex in 1..ends.len() {
             ends[vertex] += ends[vertex - 1];
@@ -181,11 +198,15 @@ impl Plan {
     }
 
     pub(super) fn outside(&self, arc: &Arc) -> Option<&Name> {
-        self.rare[arc.rare? as usize].outside.as_ref()
+        self.rare(arc)?.outside.as_ref()
     }
 
     fn payload(&self, arc: &Arc) -> Option<PayloadType> {
-        self.rare[arc.rare? as usize].payload
+        self.rare(arc)?.payload
+    }
+
+    fn rare(&self, arc: &Arc) -> Option<&Rare> {
+        self.rare.get(arc.rare?.get() as usize - 1)
     }
 
     fn source<'a>(&self, name: &'a Name) -> Source<'a> {
@@ -199,7 +220,7 @@ impl Plan {
 
     /// The node at a vertex; START and END are none.
     pub(super) fn node_at(&self, vertex: usize) -> Option<NodeIx> {
-        (vertex < self.names.len()).then(|| NodeIx::from_index(vertex))
+        (vertex < self.names().len()).then(|| NodeIx::from_index(vertex))
     }
 
     /// Where a stay of this node leads: the entry of its innermost cluster, or itself.
@@ -236,10 +257,11 @@ impl Plan {
         let target = if to == END || outside { Some(self.end()) } else { self.index.get(to).map(|node| node.at()) };
         match (from.vertex, target.map(u32::from_index)) {
             (Some(from), Some(to_vertex)) => {
-                let rare = (outside || payload.is_some()).then(|| {
+                if outside || payload.is_some() {
                     self.rare.push(Rare { outside: outside.then(|| to.into()), payload });
-                    u32::from_index(self.rare.len() - 1)
-                });
+                }
+                let rare = NonZeroU32::new(u32::from_index(self.rare.len()));
+                let rare = rare.filter(|_| outside || payload.is_some());
                 self.arcs.push(Arc { from, to: to_vertex, kind, rare });
             }
             (source, target) => {
@@ -255,7 +277,7 @@ impl Plan {
 
     /// What a node says of itself; START and END say nothing.
     fn info<'b, S: State>(&self, builder: &'b Builder<S>, vertex: usize) -> Option<&'b NodeInfo> {
-        self.draft(builder, vertex).map(|draft| &*draft.spec.info)
+        self.draft(builder, vertex).map(|draft| &draft.rest.info)
     }
 
     fn draft<'b, S: State>(&self, builder: &'b Builder<S>, vertex: usize) -> Option<&'b Draft<S>> {
@@ -263,16 +285,24 @@ impl Plan {
     }
 
     pub(super) fn start(&self) -> usize {
-        self.names.len()
+        self.names().len()
     }
 
     pub(super) fn end(&self) -> usize {
-        self.names.len() + 1
+        self.names().len() + 1
+    }
+
+    fn name(&self, vertex: usize) -> Name {
+        match self.names().get(vertex) {
+            Some(name) => name.clone(),
+            None if vertex == self.start() => START.into(),
+            None => END.into(),
+        }
     }
 
     /// The name for people: START and END have one that no node can have.
     fn shown(&self, vertex: usize) -> Name {
-        match self.names.get(vertex) {
+        match self.names().get(vertex) {
             Some(name) => name.clone(),
             None if vertex == self.start() => "START".into(),
             None => "END".into(),
@@ -305,4 +335,9 @@ impl Plan {
         found.dedup();
         found
     }
+}
+
+/// Whether a name is kept for the engine.
+fn is_reserved(name: &str) -> bool {
+    name.is_empty() || name.starts_with("__")
 }

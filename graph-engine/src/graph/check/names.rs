@@ -1,6 +1,6 @@
 //! Names that are used twice, reserved, or unknown, and clusters without an entry of their own.
 
-use super::Plan;
+use super::{Plan, is_reserved};
 use crate::diagnostic::{Diagnostic, Lint};
 use crate::graph::builder::Builder;
 use crate::name::quoted;
@@ -10,13 +10,13 @@ impl Plan {
     pub(super) fn check_names<S: State>(&self, builder: &Builder<S>, found: &mut Vec<Diagnostic>) {
         let mut clusters: Vec<_> = builder.clusters.iter().map(|draft| &draft.name).collect();
         clusters.sort();
-        let nodes: Vec<_> = builder.nodes.iter().map(|draft| &draft.name).collect();
+        let nodes = if self.odd_names { builder.nodes.iter().map(|draft| &draft.name).collect() } else { Vec::new() };
         for (what, names) in [("node", nodes), ("cluster", clusters)] {
             for pair in names.windows(2).filter(|pair| pair[0] == pair[1]) {
                 let message = format!("the {what} `{}` is declared twice", pair[0]);
                 found.push(Diagnostic::new(Lint::DuplicateName, [pair[0]], message).help("rename one of them"));
             }
-            for name in names.iter().filter(|name| name.is_empty() || name.starts_with("__")) {
+            for name in names.iter().filter(|name| is_reserved(name)) {
                 let message = match name.is_empty() {
                     true => format!("a {what} has an empty name"),
                     false => format!("`{name}` can't be the name of a {what}"),
@@ -45,7 +45,7 @@ impl Plan {
                 found.push(Diagnostic::new(Lint::UnknownTarget, [from, to], message).help(help));
                 continue;
             }
-            let help = known.get_or_insert_with(|| match quoted(self.names.iter().map(AsRef::as_ref)) {
+            let help = known.get_or_insert_with(|| match quoted(self.names().iter().map(AsRef::as_ref)) {
                 none if none.is_empty() => "add the node".to_owned(),
                 known => format!("the nodes are {known}"),
             });
@@ -78,11 +78,11 @@ impl Plan {
             return;
         }
         for draft in &builder.nodes {
-            for problem in &draft.spec.info.problems {
+            for problem in &draft.rest.info.problems {
                 let message = format!("`{}` can't run: {problem}", draft.name);
                 found.push(Diagnostic::new(Lint::NodeProblem, [&draft.name], message));
             }
-            if let (Some(why), Some(_)) = (draft.spec.info.no_retry, &draft.spec.policy.retry) {
+            if let (Some(why), Some(_)) = (draft.rest.info.no_retry, &draft.rest.policy.retry) {
                 let message = format!("`{}` has a retry policy, but {why}", draft.name);
                 found.push(
                     Diagnostic::new(Lint::DoubleRetry, [&draft.name], message).help("remove `.retry(..)` from it"),

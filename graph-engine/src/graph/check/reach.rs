@@ -12,8 +12,7 @@ impl Plan {
     pub(super) fn check_reach<S: State>(&self, builder: &Builder<S>, found: &mut Vec<Diagnostic>) -> Vec<bool> {
         let everything = || vec![true; self.end() + 1];
         if self.from(self.start()).is_empty() {
-            let mut declared =
-                builder.edges.iter().map(|(from, _)| from).chain(builder.routers.iter().map(|r| &r.from));
+            let mut declared = self.lost.iter().map(|(from, _)| from).chain(builder.routers.iter().map(|r| &r.from));
             if declared.any(|from| from == START) {
                 // It leads to an unknown node, which is reported.
                 return everything();
@@ -27,14 +26,14 @@ impl Plan {
             // It may go anywhere at run time.
             return everything();
         }
-        for at in (0..self.names.len()).filter(|at| !reached[*at]) {
+        for at in (0..self.names().len()).filter(|at| !reached[*at]) {
             let name = self.shown(at);
             let message = format!("no path from START leads to `{name}`");
             let help = "add an edge or route to it, or remove it";
             found.push(Diagnostic::new(Lint::Unreachable, [name], message).help(help));
         }
         self.check_joins(builder, &reached, found);
-        for at in (0..self.names.len()).filter(|at| reached[*at]) {
+        for at in (0..self.names().len()).filter(|at| reached[*at]) {
             if self.from(at).iter().all(|arc| arc.kind == ArcKind::Error) {
                 let name = self.shown(at);
                 let message = format!("nothing leaves `{name}`, so its branch ends there");

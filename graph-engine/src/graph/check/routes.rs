@@ -37,11 +37,9 @@ impl Plan {
 
     pub(super) fn check_routes<S: State>(&self, builder: &Builder<S>, found: &mut Vec<Diagnostic>) {
         if self.may_conflict(builder) {
-            check_conflicts(builder, found);
+            self.check_conflicts(builder, found);
         }
-        if self.may_repeat() {
-            check_repeats(builder, found);
-        }
+        self.check_repeats(found);
         for (from, to) in &builder.joins {
             let mut sources: Vec<_> = from.iter().collect();
             sources.sort();
@@ -89,46 +87,42 @@ impl Plan {
         })
     }
 
-    /// Whether an edge may be declared twice: then it is worth to look by name.
-    fn may_repeat(&self) -> bool {
+    fn check_conflicts<S: State>(&self, builder: &Builder<S>, found: &mut Vec<Diagnostic>) {
+        let mut routers: BTreeMap<&Name, usize> = BTreeMap::new();
+        for router in &builder.routers {
+            *routers.entry(&router.from).or_default() += 1;
+        }
+        let with_joins: BTreeSet<&Name> = builder.joins.iter().flat_map(|(sources, _)| sources).collect();
+        for (from, count) in &routers {
+            if *count > 1 {
+                let message = format!("`{}` has {count} routers", shown(from));
+                let help = "keep one router, which may go to several targets";
+                found.push(Diagnostic::new(Lint::ConflictingRoutes, [*from], message).help(help));
+            }
+            let known = self.vertex(from).is_some_and(|vertex| self.edges(vertex).next().is_some());
+            let edges = known || self.lost.iter().any(|(lost, _)| lost == *from);
+            if edges || with_joins.contains(from) {
+                let message =
+                    format!("`{}` has a router and {}", shown(from), if edges { "static edges" } else { "a join" });
+                let help = "a node has either static edges and joins, or one router";
+                found.push(Diagnostic::new(Lint::ConflictingRoutes, [*from], message).help(help));
+            }
+        }
+    }
+
+    fn check_repeats(&self, found: &mut Vec<Diagnostic>) {
+        let mut twice = |from: &Name, to: &Name| {
+            let message = format!("the edge from `{}` to `{}` is declared twice", shown(from), shown(to));
+            found.push(Diagnostic::new(Lint::DuplicateEdge, [from, to], message).help("remove one of them"));
+        };
+        let mut lost: Vec<_> = self.lost.iter().collect();
+        lost.sort();
+        lost.windows(2).filter(|pair| pair[0] == pair[1]).for_each(|pair| twice(&pair[0].0, &pair[0].1));
         let mut last = vec![u32::MAX; self.end() + 1];
-        !self.unknown.is_empty()
-            || self.arcs.iter().filter(|arc| arc.kind == ArcKind::Static).any(|arc| {
-                let before = std::mem::replace(&mut last[arc.to as usize], arc.from);
-                before == arc.from
-            })
-    }
-}
-
-fn check_conflicts<S: State>(builder: &Builder<S>, found: &mut Vec<Diagnostic>) {
-    let mut routers: BTreeMap<&Name, usize> = BTreeMap::new();
-    for router in &builder.routers {
-        *routers.entry(&router.from).or_default() += 1;
-    }
-    let with_edges: BTreeSet<&Name> = builder.edges.iter().map(|(from, _)| from).collect();
-    let with_joins: BTreeSet<&Name> = builder.joins.iter().flat_map(|(sources, _)| sources).collect();
-    for (from, count) in &routers {
-        if *count > 1 {
-            let message = format!("`{}` has {count} routers", shown(from));
-            let help = "keep one router, which may go to several targets";
-            found.push(Diagnostic::new(Lint::ConflictingRoutes, [*from], message).help(help));
+        for arc in self.arcs.iter().filter(|arc| arc.kind == ArcKind::Static) {
+            if std::mem::replace(&mut last[arc.to as usize], arc.from) == arc.from {
+                twice(&self.name(arc.from as usize), &self.name(arc.to as usize));
+            }
         }
-        let (edges, joins) = (with_edges.contains(from), with_joins.contains(from));
-        if edges || joins {
-            let message =
-                format!("`{}` has a router and {}", shown(from), if edges { "static edges" } else { "a join" });
-            let help = "a node has either static edges and joins, or one router";
-            found.push(Diagnostic::new(Lint::ConflictingRoutes, [*from], message).help(help));
-        }
-    }
-}
-
-fn check_repeats<S: State>(builder: &Builder<S>, found: &mut Vec<Diagnostic>) {
-    let mut edges: Vec<_> = builder.edges.iter().collect();
-    edges.sort();
-    for pair in edges.windows(2).filter(|pair| pair[0] == pair[1]) {
-        let (from, to) = pair[0];
-        let message = format!("the edge from `{}` to `{}` is declared twice", shown(from), shown(to));
-        found.push(Diagnostic::new(Lint::DuplicateEdge, [from, to], message).help("remove one of them"));
     }
 }
