@@ -14,9 +14,9 @@ use crate::task::{END, START};
 pub(super) enum Id {
     Start,
     End,
-    Node(usize),
+    Node(u32),
     /// Something that an edge, a cluster or a path names, but that is no node.
-    Unknown(usize),
+    Unknown(u32),
 }
 
 /// One line of a file, before the edges.
@@ -100,51 +100,47 @@ impl<'a> Plan<'a> {
 
     fn id(&self, name: &str) -> Id {
         match self.nodes.get(name, |at| &*self.topology.nodes[at].name) {
-            Some(at) => Id::Node(at.index()),
+            Some(at) => Id::Node(*at),
             None if name == START => Id::Start,
             None if name == END => Id::End,
-            None => Id::Unknown(self.unknown.binary_search(&name).unwrap_or_else(|at| at)),
+            None => Id::Unknown(u32::from_index(self.unknown.binary_search(&name).unwrap_or_else(|at| at))),
         }
     }
 
     /// Everything but the edges: first what is in no cluster, then the clusters, each with its nodes before its
     /// clusters. Every node and every cluster is drawn exactly once, whatever the topology says.
-    pub(super) fn steps(&self) -> Vec<Step<'a>> {
-        let clusters = &self.topology.clusters;
-        let mut steps = Vec::with_capacity(self.topology.nodes.len() + self.unknown.len() + 2 * clusters.len() + 2);
-        steps.extend(self.start.then_some(Step::Start));
-        steps.extend(self.end.then_some(Step::End));
-
-        let mut free_nodes = vec![true; self.topology.nodes.len()];
+    pub(super) fn steps(&self) -> impl Iterator<Item = Step<'a>> {
+        let (nodes, clusters) = (&self.topology.nodes, &self.topology.clusters);
+        let mut free_nodes = vec![true; nodes.len()];
         let mut free_unknown = vec![true; self.unknown.len()];
         let mut content: Vec<Vec<Step<'a>>> = Vec::with_capacity(clusters.len());
         for cluster in clusters {
             let mut inside = Vec::new();
             for name in &cluster.members {
                 match self.id(name) {
-                    Id::Node(index) if std::mem::take(&mut free_nodes[index]) => {
-                        inside.push(Step::Node(index, &self.topology.nodes[index]));
+                    Id::Node(index) if std::mem::take(&mut free_nodes[index.index()]) => {
+                        inside.push(Step::Node(index.index(), &nodes[index.index()]));
                     }
-                    Id::Unknown(index) if std::mem::take(&mut free_unknown[index]) => {
-                        inside.push(Step::Unknown(index, self.unknown[index]));
+                    Id::Unknown(index) if std::mem::take(&mut free_unknown[index.index()]) => {
+                        inside.push(Step::Unknown(index.index(), self.unknown[index.index()]));
                     }
                     _ => {}
                 }
             }
             content.push(inside);
         }
-        let nodes = self.topology.nodes.iter().enumerate().filter(|(index, _)| free_nodes[*index]);
-        steps.extend(nodes.map(|(index, node)| Step::Node(index, node)));
-        let unknown = self.unknown.iter().enumerate().filter(|(index, _)| free_unknown[*index]);
-        steps.extend(unknown.map(|(index, name)| Step::Unknown(index, name)));
-
-        self.nest(content, &mut steps);
-        steps
+        let ends = self.start.then_some(Step::Start).into_iter().chain(self.end.then_some(Step::End));
+        let free = nodes.iter().enumerate().zip(free_nodes).filter(|(_, is_free)| *is_free);
+        let free_nodes = free.map(|((index, node), _)| Step::Node(index, node));
+        let free = self.unknown.iter().enumerate().zip(free_unknown).filter(|(_, is_free)| *is_free);
+        let free_unknown = free.map(|((index, name), _)| Step::Unknown(index, *name));
+        ends.chain(free_nodes).chain(free_unknown).chain(self.nest(content))
     }
 
     /// Walks the tree of clusters without recursion. A cluster whose parent is unknown, and one cluster of each ring
     /// of parents, stand at the top.
-    fn nest(&self, content: Vec<Vec<Step<'a>>>, steps: &mut Vec<Step<'a>>) {
+    fn nest(&self, content: Vec<Vec<Step<'a>>>) -> Vec<Step<'a>> {
+        let mut steps = Vec::new();
         let clusters = &self.topology.clusters;
         let mut by_name = BTreeMap::new();
         for (index, cluster) in clusters.iter().enumerate() {
@@ -175,32 +171,34 @@ impl<'a> Plan<'a> {
                 open.extend(children[index].iter().rev().copied().map(Some));
             }
         }
+        steps
     }
 
     /// All declared edges, then those that were taken although nobody declared them.
     ///
     /// A path knows no labels: of edges that differ only in their label each shows what was counted for all of them.
-    pub(super) fn lines(&self) -> Vec<Line<'a>> {
-        let mut declared = BTreeSet::new();
-        let mut lines = Vec::with_capacity(self.topology.edges.len());
-        for (edge, (from, to)) in self.topology.edges.iter().zip(&self.ends) {
-            let used = match &self.overlay {
-                Some(overlay) => {
-                    declared.insert((edge.from.as_str(), edge.to.as_str(), edge.kind));
-                    overlay.declared(&edge.from, &edge.to, edge.kind)
-                }
-                None => Use::Unasked,
-            };
+    pub(super) fn lines(&self) -> impl Iterator<Item = Line<'a>> {
+        let topology = self.topology;
+        let declared = topology.edges.iter().zip(&self.ends).map(|(edge, (from, to))| {
+            let unasked = || Use::Unasked;
+            let over = |overlay: &Overlay<'a>| overlay.declared(&edge.from, &edge.to, edge.kind);
+            let used = self.overlay.as_ref().map_or_else(unasked, over);
             let label = edge.label.as_deref().filter(|label| !label.is_empty());
-            lines.push(Line { from: *from, to: *to, kind: edge.kind, words: label.or(kind_words(edge.kind)), used });
-        }
-        for (from, to, kind, count) in self.overlay.iter().flat_map(Overlay::edges) {
-            if !declared.contains(&(from, to, kind)) {
-                let used = Use::Undeclared(count);
-                lines.push(Line { from: self.id(from), to: self.id(to), kind, words: kind_words(kind), used });
-            }
-        }
-        lines
+            Line { from: *from, to: *to, kind: edge.kind, words: label.or(kind_words(edge.kind)), used }
+        });
+        declared.chain(self.undeclared())
+    }
+
+    fn undeclared(&self) -> Vec<Line<'a>> {
+        let Some(overlay) = &self.overlay else { return Vec::new() };
+        let edges = self.topology.edges.iter();
+        let declared: BTreeSet<_> = edges.map(|edge| (edge.from.as_str(), edge.to.as_str(), edge.kind)).collect();
+        let taken = overlay.edges().filter(|(from, to, kind, _)| !declared.contains(&(*from, *to, *kind)));
+        let line = |(from, to, kind, count)| {
+            let (from, to, used) = (self.id(from), self.id(to), Use::Undeclared(count));
+            Line { from, to, kind, words: kind_words(kind), used }
+        };
+        taken.map(line).collect()
     }
 
     /// What happened at this node. Nothing is known of it without a path.
@@ -257,7 +255,7 @@ mod tests {
             Step::Open(_, cluster) => format!("{} {{", cluster.name),
             Step::Close => "}".to_owned(),
         };
-        Plan::new(topology, None).steps().iter().map(line).collect()
+        Plan::new(topology, None).steps().map(|step| line(&step)).collect()
     }
 
     fn cluster<const N: usize>(name: &str, parent: Option<&str>, members: [&str; N]) -> Cluster {
@@ -272,7 +270,7 @@ mod tests {
         let edges = vec![Edge::new("a", "lost", EdgeKind::Go), Edge::new("found", END, EdgeKind::Static)];
         let topology = Topology::new("g", nodes, edges, vec![cluster("c", None, ["member"])]);
         assert_eq!(lines(&topology), ["end", "a", "found?", "lost?", "c {", "member?", "}"]);
-        assert_eq!(Plan::new(&topology, None).lines().len(), 2);
+        assert_eq!(Plan::new(&topology, None).lines().count(), 2);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::fmt::{self, Write};
 
 use super::escape::{self, DotText, MermaidText};
 use super::plan::Id;
+use crate::name::Place;
 
 /// How much is gathered at least.
 const PIECE: usize = 4 * 1024;
@@ -48,11 +49,11 @@ impl<'a, 'f> Writer<'a, 'f> {
             Id::End => self.put("done"),
             Id::Node(index) => {
                 self.put("n");
-                self.number(index);
+                self.number(index.index());
             }
             Id::Unknown(index) => {
                 self.put("u");
-                self.number(index);
+                self.number(index.index());
             }
         }
     }
