@@ -139,14 +139,13 @@ impl Reader {
         self.options.slow == Slow::DropTokens && matches!(kind, EventKind::Token(_))
     }
 
-    /// The event without what only other readers asked for.
-    fn own<S>(&self, mut event: Event<S>) -> Event<S> {
+    /// Takes out of the event what only other readers asked for.
+    fn trim<S>(&self, event: &mut Event<S>) {
         match &mut event.kind {
             EventKind::NodeFinished { update, .. } if !self.asks(Mode::Updates) => *update = None,
             EventKind::StepFinished { state, .. } if !self.asks(Mode::State) => *state = None,
             _ => {}
         }
-        event
     }
 }
 
@@ -315,6 +314,7 @@ impl<S: State> Hub<S> {
     }
 
     /// The event with its number and time.
+    #[inline]
     fn event(&self, source: &Source, kind: EventKind<S>, seq: u64) -> Event<S> {
         let (turn, time) = (self.turn.clone(), self.clock.now());
         match source {
@@ -365,12 +365,15 @@ impl<S: State> Hub<S> {
         }
         let (reader, permit) = last?;
         *ended = matches!(kind, EventKind::Ended { .. });
-        let event = self.event(source, kind, *seq);
+        let mut event = self.event(source, kind, *seq);
         *seq += 1;
         for (reader, permit) in others {
-            permit.send(reader.own(event.clone()));
+            let mut event = event.clone();
+            reader.trim(&mut event);
+            permit.send(event);
         }
-        permit.send(reader.own(event));
+        reader.trim(&mut event);
+        permit.send(event);
         None
     }
 
@@ -394,12 +397,15 @@ impl<S: State> Hub<S> {
             return;
         }
         desk.ended = matches!(kind, EventKind::Ended { .. });
-        let event = self.event(&source, kind, desk.seq);
+        let mut event = self.event(&source, kind, desk.seq);
         desk.seq += 1;
         for (reader, permit) in places {
-            permit.send(reader.own(event.clone()));
+            let mut event = event.clone();
+            reader.trim(&mut event);
+            permit.send(event);
         }
-        permit.send(last.own(event));
+        last.trim(&mut event);
+        permit.send(event);
     }
 
     async fn room(
