@@ -1,7 +1,12 @@
 //! Names of nodes, threads and fields: shared strings, so that graphs can be read from files at run time.
 
+mod index;
+
+pub(crate) use index::{NameIndex, Place};
+
 use std::borrow::Borrow;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -16,34 +21,35 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(name, "explore");
 /// assert_eq!(name.to_string(), "explore");
 /// ```
-#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
-pub struct Name(Arc<str>);
+// The empty name, as that of the outermost namespace, is never shared or counted.
+pub struct Name(Option<Arc<str>>);
 
 impl Name {
     /// The name as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
-        &self.0
+        self.0.as_deref().unwrap_or_default()
     }
 }
 
-impl Default for Name {
-    fn default() -> Self {
-        // Shared by all, and so without an allocation.
-        Self(Arc::default())
+impl Hash for Name {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        // As its text, by which it is looked up in maps.
+        self.as_str().hash(state);
     }
 }
 
 impl From<&str> for Name {
     fn from(name: &str) -> Self {
-        Self(name.into())
+        Self((!name.is_empty()).then(|| name.into()))
     }
 }
 
 impl From<String> for Name {
     fn from(name: String) -> Self {
-        Self(name.into())
+        name.as_str().into()
     }
 }
 
@@ -55,7 +61,7 @@ impl From<&Name> for Name {
 
 impl From<Name> for String {
     fn from(name: Name) -> Self {
-        name.0.as_ref().to_owned()
+        name.as_str().to_owned()
     }
 }
 
@@ -63,19 +69,19 @@ impl Deref for Name {
     type Target = str;
 
     fn deref(&self) -> &str {
-        &self.0
+        self.as_str()
     }
 }
 
 impl Borrow<str> for Name {
     fn borrow(&self) -> &str {
-        &self.0
+        self.as_str()
     }
 }
 
 impl AsRef<str> for Name {
     fn as_ref(&self) -> &str {
-        &self.0
+        self.as_str()
     }
 }
 
@@ -139,6 +145,18 @@ fn distance(a: &str, b: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_is_found_in_maps_by_its_text_the_empty_one_too() {
+        let names = ["", "a", "explore"];
+        let hashed: std::collections::HashSet<Name> = names.map(Name::from).into();
+        let sorted: std::collections::BTreeSet<Name> = names.map(|name| Name::from(name.to_owned())).into();
+        for name in names {
+            assert_eq!((hashed.contains(name), sorted.contains(name)), (true, true), "{name}");
+            assert_eq!(Name::from(name).as_str(), name);
+        }
+        assert_eq!((Name::default(), sorted.first().cloned()), (Name::from(""), Some(Name::default())));
+    }
 
     #[test]
     fn the_nearest_name_is_one_that_could_have_been_meant() {

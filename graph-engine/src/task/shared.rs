@@ -214,6 +214,6 @@ pub(crate) trait Sink: Send + Sync {
     /// The number of the next event of an attempt that began before anybody read.
     fn late_index(&self, task: TaskId, attempt: u32) -> u32;
 
-    /// Hands the event to every reader; waits for those that must not miss it.
-    fn emit(&self, event: Emitted) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;
+    /// Hands the event to every reader. What comes back is to be awaited, because one that must not miss it has no room.
+    fn emit(&self, event: Emitted) -> Option<Pin<Box<dyn Future<Output = ()> + Send + '_>>>;
 }

@@ -73,13 +73,13 @@ impl Sink for Recorder {
         0
     }
 
-    fn emit(&self, event: Emitted) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+    fn emit(&self, event: Emitted) -> Option<Pin<Box<dyn Future<Output = ()> + Send + '_>>> {
         let mut both = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match event.kind {
             EmittedKind::Custom(value) => both.0.push(value),
             EmittedKind::Token(text) => both.1.push(text),
         }
-        Box::pin(std::future::ready(()))
+        None
     }
 }
 
@@ -200,6 +200,7 @@ impl TestCtx {
         let sink: Arc<dyn Sink> = self.events.0.clone();
         let mut turn = TurnContext::new("test".into(), "test".into(), Arc::new([self.node]));
         turn.cancel = self.cancel;
+        turn.cancel.note_reader();
         turn.durable = true;
         turn.journals.preset(TaskId { step: self.step, rank: 0 }, self.answers);
         turn.sink = Some(Arc::downgrade(&sink));
