@@ -1,7 +1,7 @@
 //! From the description to the validated graph: names become indices, findings become a `CompileError`.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::builder::{Builder, RouterMoves};
 use super::check::{ArcKind, Plan};
@@ -146,6 +146,7 @@ pub(super) fn compile<S: State>(mut builder: Builder<S>) -> Result<Graph<S>, Com
         warnings: diagnostics,
         levels: builder.levels,
         made_of: builder.made_of,
+        json_names: OnceLock::new(),
     }))
 }
 

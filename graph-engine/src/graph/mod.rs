@@ -6,16 +6,18 @@ mod compile;
 mod describe;
 mod from_spec;
 mod input;
+mod json_names;
 mod version;
 
 pub use builder::Builder;
 pub(crate) use compile::{Exit, Hops, JoinSpec, RouterFn, VertexSpec};
 pub(crate) use input::InputRules;
+pub(crate) use json_names::JsonNames;
 pub(crate) use version::Version;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::diagnostic::{Diagnostic, Level, Lint};
 use crate::name::Name;
@@ -78,6 +80,8 @@ pub(crate) struct Inner<S: State> {
     pub(crate) levels: BTreeMap<Lint, Level>,
     /// What a graph that was read from data was made of.
     pub(crate) made_of: Option<Arc<GraphSpec>>,
+    /// Names of nodes and of fields as checkpoints hold them, from the first one on.
+    pub(crate) json_names: OnceLock<[JsonNames; 2]>,
 }
 
 /// A cluster by indices.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
-use crate::graph::Inner;
+use crate::graph::{Inner, JsonNames};
 use crate::state::{FieldSet, FieldSpec, State};
 use crate::task::{NodeIx, START};
 
@@ -23,11 +23,20 @@ pub(super) enum Writer {
 }
 
 impl Writer {
-    pub(super) fn name<S: State>(self, graph: &Inner<S>) -> &str {
+    fn name<S: State>(self, graph: &Inner<S>) -> &str {
         match self {
             Self::Input => START,
             Self::Edit => EDIT,
             Self::Node(node) => graph.name_of(node),
+        }
+    }
+
+    /// The same as JSON.
+    pub(super) fn json(self, nodes: &JsonNames) -> &[u8] {
+        match self {
+            Self::Input => b"\"__start__\"",
+            Self::Edit => b"\"__edit__\"",
+            Self::Node(node) => nodes.get(node.at()),
         }
     }
 

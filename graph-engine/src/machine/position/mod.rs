@@ -88,12 +88,11 @@ impl<S: State> Machine<S> {
             return serde_json::to_writer(out, &self.position()?).map_err(frontier_error);
         }
         let graph = self.graph.inner();
+        let [nodes, fields] = graph.json_names();
         let plain = Plain { schema: graph.version.number, step: self.step, began: self.began };
-        let next = self.frontier.slots.iter().map(|slot| graph.name_of(slot.node).as_str());
-        let [wrote, earlier] = self.wrote.writers();
-        let fields = self.shared.state.fields();
-        let names = |writers| Writers { graph, fields, writers };
-        plain.encode(next, names(wrote), names(earlier), out).map_err(frontier_error)
+        let next = self.frontier.slots.iter().map(|slot| nodes.get(slot.node.at()));
+        let [wrote, earlier] = self.wrote.writers().map(|writers| Writers { nodes, fields, writers });
+        plain.encode(next, wrote, earlier, out).map_err(frontier_error)
     }
 
     /// Whether there are plain waiting tasks and nothing else.

@@ -2,8 +2,8 @@
 //! straight into the buffer. What it writes is what [`Position`](super::rows::Position) would be.
 
 use super::super::wrote::Writer;
-use crate::graph::Inner;
-use crate::state::{FieldSet, FieldSpec, State};
+use crate::graph::JsonNames;
+use crate::state::FieldSet;
 
 pub(super) struct Plain {
     pub(super) schema: u32,
@@ -12,101 +12,99 @@ pub(super) struct Plain {
 }
 
 /// Who wrote, with the names that it takes to say so.
-pub(super) struct Writers<'a, S: State> {
-    pub(super) graph: &'a Inner<S>,
-    pub(super) fields: &'a [FieldSpec],
+#[derive(Clone, Copy)]
+pub(super) struct Writers<'a> {
+    pub(super) nodes: &'a JsonNames,
+    pub(super) fields: &'a JsonNames,
     pub(super) writers: &'a [(Writer, FieldSet)],
 }
 
-impl<S: State> Writers<'_, S> {
-    fn rows(&self) -> impl ExactSizeIterator<Item = (&str, impl Iterator<Item = &str>)> {
-        self.writers
-            .iter()
-            .map(|(writer, wrote)| (writer.name(self.graph), wrote.iter().map(|field| &*self.fields[field].name)))
+impl<'a> Writers<'a> {
+    fn rows(self) -> impl ExactSizeIterator<Item = (&'a [u8], impl Iterator<Item = &'a [u8]>)> {
+        let Self { nodes, fields, writers } = self;
+        writers.iter().map(move |(writer, wrote)| (writer.json(nodes), wrote.iter().map(|field| fields.get(field))))
     }
 }
 
 impl Plain {
-    pub(super) fn encode<'a, S: State>(
+    pub(super) fn encode<'a>(
         &self,
-        next: impl Iterator<Item = &'a str>,
-        wrote: Writers<'_, S>,
-        earlier: Writers<'_, S>,
+        next: impl Iterator<Item = &'a [u8]>,
+        wrote: Writers<'_>,
+        earlier: Writers<'_>,
         out: &mut Vec<u8>,
     ) -> serde_json::Result<()> {
         self.write(next, wrote.rows(), earlier.rows(), out)
     }
 
-    fn write<'a, 'b, F: Iterator<Item = &'b str>>(
+    /// Names come as JSON.
+    fn write<'a, 'b, F: Iterator<Item = &'b [u8]>>(
         &self,
-        next: impl Iterator<Item = &'a str>,
-        wrote: impl ExactSizeIterator<Item = (&'b str, F)>,
-        earlier: impl ExactSizeIterator<Item = (&'b str, F)>,
+        next: impl Iterator<Item = &'a [u8]>,
+        wrote: impl ExactSizeIterator<Item = (&'b [u8], F)>,
+        earlier: impl ExactSizeIterator<Item = (&'b [u8], F)>,
         out: &mut Vec<u8>,
     ) -> serde_json::Result<()> {
-        let number = |out: &mut Vec<u8>, n: u64| serde_json::to_writer(&mut *out, &n);
         if self.schema > 0 {
             out.extend_from_slice(b"{\"schema\":");
-            number(out, self.schema.into())?;
+            serde_json::to_writer(&mut *out, &self.schema)?;
             out.extend_from_slice(b",\"step\":");
         } else {
             out.extend_from_slice(b"{\"step\":");
         }
-        number(out, self.step)?;
+        serde_json::to_writer(&mut *out, &self.step)?;
         if self.began > 0 {
             out.extend_from_slice(b",\"began\":");
-            number(out, self.began)?;
+            serde_json::to_writer(&mut *out, &self.began)?;
         }
-        let mut open: &[u8] = b",\"next\":[";
+        let mut any = false;
         for node in next {
-            out.extend_from_slice(std::mem::replace(&mut open, b","));
-            text(node, out)?;
+            if std::mem::replace(&mut any, true) {
+                out.push(b',');
+            } else {
+                out.extend_from_slice(b",\"next\":[");
+            }
+            out.extend_from_slice(node);
         }
-        if open == b"," {
+        if any {
             out.push(b']');
         }
-        rows(b",\"wrote\":", wrote, out)?;
-        rows(b",\"earlier\":", earlier, out)?;
+        if wrote.len() > 0 {
+            out.extend_from_slice(b",\"wrote\":");
+            rows(wrote, out);
+        }
+        if earlier.len() > 0 {
+            out.extend_from_slice(b",\"earlier\":");
+            rows(earlier, out);
+        }
         out.push(b'}');
         Ok(())
     }
 }
 
-fn rows<'a, F: Iterator<Item = &'a str>>(
-    key: &[u8],
-    rows: impl ExactSizeIterator<Item = (&'a str, F)>,
-    out: &mut Vec<u8>,
-) -> serde_json::Result<()> {
-    if rows.len() == 0 {
-        return Ok(());
+fn rows<'a, F: Iterator<Item = &'a [u8]>>(mut rows: impl ExactSizeIterator<Item = (&'a [u8], F)>, out: &mut Vec<u8>) {
+    if rows.len() == 1 {
+        return rows.for_each(|(writer, fields)| row(writer, fields, out));
     }
-    out.extend_from_slice(key);
-    let several = rows.len() > 1;
-    let mut open: &[u8] = if several { b"[[" } else { b"[" };
+    out.push(b'[');
+    if let Some((writer, fields)) = rows.next() {
+        row(writer, fields, out);
+    }
     for (writer, fields) in rows {
-        out.extend_from_slice(std::mem::replace(&mut open, b",["));
-        text(writer, out)?;
-        for field in fields {
-            out.push(b',');
-            text(field, out)?;
-        }
-        out.push(b']');
+        out.push(b',');
+        row(writer, fields, out);
     }
-    if several {
-        out.push(b']');
-    }
-    Ok(())
+    out.push(b']');
 }
 
-/// A text as JSON. Most names need no escapes.
-fn text(text: &str, out: &mut Vec<u8>) -> serde_json::Result<()> {
-    if text.bytes().any(|byte| byte < b' ' || byte == b'"' || byte == b'\\') {
-        return serde_json::to_writer(out, text);
+fn row<'a>(writer: &[u8], fields: impl Iterator<Item = &'a [u8]>, out: &mut Vec<u8>) {
+    out.push(b'[');
+    out.extend_from_slice(writer);
+    for field in fields {
+        out.push(b',');
+        out.extend_from_slice(field);
     }
-    out.push(b'"');
-    out.extend_from_slice(text.as_bytes());
-    out.push(b'"');
-    Ok(())
+    out.push(b']');
 }
 
 #[cfg(test)]

@@ -77,15 +77,24 @@ fn the_short_way_writes_what_serde_writes() {
         };
         let expected = serde_json::to_string(&expected).unwrap();
         let mut written = b"before".to_vec();
+        let json: JsonNames = NAMES.into_iter().collect();
+        let json = |name: &&str| json.get(NAMES.iter().position(|known| known == name).unwrap());
         let rows = |rows: &'static [(&'static str, Vec<&'static str>)]| {
-            rows.iter().map(|(writer, fields)| (*writer, fields.iter().copied()))
+            rows.iter().map(|(writer, fields)| (json(writer), fields.iter().map(json)))
         };
         let [wrote, earlier] = [wrote, earlier].map(|rows| &*Box::leak(rows.into_boxed_slice()));
-        Plain { schema, step, began }.write(nodes.iter().copied(), rows(wrote), rows(earlier), &mut written).unwrap();
+        Plain { schema, step, began }.write(nodes.iter().map(json), rows(wrote), rows(earlier), &mut written).unwrap();
         assert_eq!(String::from_utf8(written).unwrap(), format!("before{expected}"));
         let read: Position<'_> = serde_json::from_str(&expected).unwrap();
         assert_eq!(serde_json::to_string(&read).unwrap(), expected);
     }
+}
+
+#[test]
+fn writers_that_are_no_nodes_have_their_names_as_json_too() {
+    let none = JsonNames::default();
+    assert_eq!(Writer::Input.json(&none), serde_json::to_vec(crate::task::START).unwrap());
+    assert_eq!(Writer::Edit.json(&none), serde_json::to_vec(crate::machine::EDIT).unwrap());
 }
 
 #[test]
