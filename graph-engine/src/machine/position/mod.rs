@@ -3,6 +3,7 @@
 mod plain;
 mod rows;
 
+pub(super) use plain::Tails;
 pub(crate) use rows::call_of;
 
 use std::borrow::Cow;
@@ -10,7 +11,7 @@ use std::sync::PoisonError;
 
 use serde_json::value::RawValue;
 
-use self::plain::{Plain, Writers};
+use self::plain::Plain;
 use self::rows::{JoinRow, OutcomeRow, Position, VERSION, frontier_error, hop_of, hop_row, slot_of, slot_row};
 use super::fields::decode_update;
 use super::frontier::Slot;
@@ -73,7 +74,7 @@ impl<S: State> Machine<S> {
             commit.kind = CheckpointKind::Fork;
         }
         commit.due_ms = self.due_ms();
-        if commit.turn != self.shared.turn.turn {
+        if !commit.turn.is(&self.shared.turn.turn) {
             commit.turn = self.shared.turn.turn.clone();
             commit.tags = self.tags.clone();
         }
@@ -83,16 +84,17 @@ impl<S: State> Machine<S> {
         Ok(())
     }
 
-    fn encode_position(&self, out: &mut Vec<u8>) -> Result<(), CodecError> {
+    fn encode_position(&mut self, out: &mut Vec<u8>) -> Result<(), CodecError> {
         if !self.is_plain() {
             return serde_json::to_writer(out, &self.position()?).map_err(frontier_error);
         }
         let graph = self.graph.inner();
         let [nodes, fields] = graph.json_names();
-        let plain = Plain { schema: graph.version.number, step: self.step, began: self.began };
-        let next = self.frontier.slots.iter().map(|slot| nodes.get(slot.node.at()));
-        let [wrote, earlier] = self.wrote.writers().map(|writers| Writers { nodes, fields, writers });
-        plain.encode(next, wrote, earlier, out).map_err(frontier_error)
+        let [wrote, earlier] = self.wrote.writers();
+        let (schema, step, began) = (graph.version.number, self.step, self.began);
+        let plain = Plain { schema, step, began, wrote, earlier, nodes, fields };
+        let next = self.frontier.slots.iter().map(|slot| slot.node);
+        plain.encode(next, &mut self.tails, out).map_err(frontier_error)
     }
 
     /// Whether there are plain waiting tasks and nothing else.

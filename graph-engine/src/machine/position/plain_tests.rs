@@ -26,10 +26,6 @@ const NAMES: [&str; 10] = [
     "a \u{2028} {\"b\":[]}",
 ];
 
-fn names(seed: &mut u64, most: usize) -> Vec<&'static str> {
-    (0..next(seed, most + 1)).map(|_| NAMES[next(seed, NAMES.len())]).collect()
-}
-
 fn number(seed: &mut u64) -> u64 {
     [0, 1, 9, 10, 12_345, u64::MAX / 2][next(seed, 6)]
 }
@@ -59,35 +55,45 @@ fn position(schema: u32, step: u64, began: u64, next: &[&'static str]) -> Positi
 
 #[test]
 fn the_short_way_writes_what_serde_writes() {
-    let mut seed = 7;
+    let json: JsonNames = NAMES.into_iter().collect();
+    let (mut seed, mut tails) = (7, Tails::default());
     for _ in 0..5_000 {
         let (schema, step, began) = (next(&mut seed, 3) as u32, number(&mut seed), number(&mut seed));
-        let nodes = names(&mut seed, 3);
-        let [wrote, earlier] = [(); 2].map(|()| {
-            let writer = |seed: &mut u64| (NAMES[next(seed, NAMES.len())], names(seed, 3));
-            (0..next(&mut seed, 4)).map(|_| writer(&mut seed)).collect::<Vec<_>>()
+        // Few, so that the same ends come again.
+        let nodes: Vec<usize> = (0..[1, 1, 0, 3][next(&mut seed, 4)]).map(|_| next(&mut seed, NAMES.len())).collect();
+        let [wrote, earlier] = [[1, 1, 0, 3], [0, 0, 1, 2]].map(|counts| {
+            let count = counts[next(&mut seed, 4)];
+            let row = |seed: &mut u64| (next(seed, NAMES.len()), next(seed, 4));
+            (0..count).map(|_| row(&mut seed)).collect::<Vec<_>>()
         });
-        let row = |(writer, fields): &(&'static str, Vec<&'static str>)| -> WroteRow<'static> {
-            std::iter::once(writer).chain(fields).map(|name| Cow::Borrowed(*name)).collect()
+        let fields = |wrote: usize| (0..NAMES.len()).filter(move |field| wrote & (1 << field) != 0);
+        let row = |(writer, wrote): &(usize, usize)| -> WroteRow<'static> {
+            std::iter::once(*writer).chain(fields(*wrote)).map(|name| Cow::Borrowed(NAMES[name])).collect()
         };
+        let names: Vec<&str> = nodes.iter().map(|node| NAMES[*node]).collect();
         let expected = Position {
             wrote: wrote.iter().map(row).collect(),
             earlier: earlier.iter().map(row).collect(),
-            ..position(schema, step, began, &nodes)
+            ..position(schema, step, began, &names)
         };
         let expected = serde_json::to_string(&expected).unwrap();
-        let mut written = b"before".to_vec();
-        let json: JsonNames = NAMES.into_iter().collect();
-        let json = |name: &&str| json.get(NAMES.iter().position(|known| known == name).unwrap());
-        let rows = |rows: &'static [(&'static str, Vec<&'static str>)]| {
-            rows.iter().map(|(writer, fields)| (json(writer), fields.iter().map(json)))
+        let node = |node: usize| NodeIx(node as u32);
+        let writers = |rows: &[(usize, usize)]| -> Vec<(Writer, FieldSet)> {
+            let set = |wrote| fields(wrote).fold(FieldSet::EMPTY, |set, field| set | FieldSet::of(field));
+            rows.iter().map(|(writer, wrote)| (Writer::Node(node(*writer)), set(*wrote))).collect()
         };
-        let [wrote, earlier] = [wrote, earlier].map(|rows| &*Box::leak(rows.into_boxed_slice()));
-        Plain { schema, step, began }.write(nodes.iter().map(json), rows(wrote), rows(earlier), &mut written).unwrap();
-        assert_eq!(String::from_utf8(written).unwrap(), format!("before{expected}"));
+        let (wrote, earlier) = (writers(&wrote), writers(&earlier));
+        let plain = Plain { schema, step, began, wrote: &wrote, earlier: &earlier, nodes: &json, fields: &json };
+        // The second time its end may be known.
+        for _ in 0..2 {
+            let mut written = b"before".to_vec();
+            plain.encode(nodes.iter().map(|at| node(*at)), &mut tails, &mut written).unwrap();
+            assert_eq!(String::from_utf8(written).unwrap(), format!("before{expected}"));
+        }
         let read: Position<'_> = serde_json::from_str(&expected).unwrap();
         assert_eq!(serde_json::to_string(&read).unwrap(), expected);
     }
+    assert_eq!(tails.known.len(), ENDS);
 }
 
 #[test]

@@ -54,7 +54,8 @@ impl Index {
         if rows * 2 <= self.places.len() {
             return self.put(rows - 1, &id_of);
         }
-        self.places = vec![FREE; (rows * 4).next_power_of_two()];
+        // Mostly free at first, so that it is seldom made anew.
+        self.places = vec![FREE; (rows * 8).next_power_of_two()];
         (0..rows).for_each(|row| self.put(row, &id_of));
     }
 
