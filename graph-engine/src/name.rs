@@ -10,7 +10,8 @@ use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::de::{self, Deserializer, Visitor};
+use serde::{Deserialize, Serialize, Serializer};
 
 /// A shared, immutable name. Cloning it copies one pointer.
 ///
@@ -21,8 +22,7 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(name, "explore");
 /// assert_eq!(name.to_string(), "explore");
 /// ```
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
-#[serde(from = "String", into = "String")]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
 // The empty name, as that of the outermost namespace, is never shared or counted.
 pub struct Name(Option<Arc<str>>);
 
@@ -31,6 +31,14 @@ impl Name {
     #[must_use]
     pub fn as_str(&self) -> &str {
         self.0.as_deref().unwrap_or_default()
+    }
+
+    /// Whether it is a clone of the other one, or the other way round.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Some(name), Some(other)) => Arc::ptr_eq(name, other),
+            (name, other) => name.is_none() && other.is_none(),
+        }
     }
 }
 
@@ -62,6 +70,32 @@ impl From<&Name> for Name {
 impl From<Name> for String {
     fn from(name: Name) -> Self {
         name.as_str().to_owned()
+    }
+}
+
+impl Serialize for Name {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Name {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Text;
+
+        impl Visitor<'_> for Text {
+            type Value = Name;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+
+            fn visit_str<E: de::Error>(self, name: &str) -> Result<Name, E> {
+                Ok(name.into())
+            }
+        }
+
+        deserializer.deserialize_str(Text)
     }
 }
 

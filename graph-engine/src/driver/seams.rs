@@ -28,7 +28,7 @@ pub trait Clock: Send + Sync + 'static {
 /// Milliseconds since 1970.
 pub(crate) fn millis(time: SystemTime) -> u64 {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+    since.as_secs().saturating_mul(1000).saturating_add(since.subsec_millis().into())
 }
 
 /// Ids of turns.

@@ -1,6 +1,7 @@
 //! From the description to the validated graph: names become indices, findings become a `CompileError`.
 
 use std::collections::BTreeSet;
+use std::sync::OnceLock;
 
 use super::builder::{Builder, RouterDraft};
 use super::check::Plan;
@@ -93,6 +94,7 @@ pub(super) fn compile<S: State>(mut builder: Builder<S>) -> Result<Graph<S>, Com
         warnings: diagnostics,
         levels: builder.levels,
         made_of: builder.made_of,
+        json_names: OnceLock::new(),
     }))
 }
 

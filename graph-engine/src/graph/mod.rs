@@ -6,18 +6,20 @@ mod compile;
 mod describe;
 mod from_spec;
 mod input;
+mod json_names;
 mod shape;
 mod version;
 mod vertex;
 
 pub use builder::Builder;
 pub(crate) use input::InputRules;
+pub(crate) use json_names::JsonNames;
 pub(crate) use version::Version;
 pub(crate) use vertex::{Exit, Hops, JoinSpec, RouterFn, VertexSpec};
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::diagnostic::{Diagnostic, Level, Lint};
 use crate::name::{Name, NameIndex, Place};
@@ -80,6 +82,8 @@ pub(crate) struct Inner<S: State> {
     pub(crate) levels: BTreeMap<Lint, Level>,
     /// What a graph that was read from data was made of.
     pub(crate) made_of: Option<Arc<GraphSpec>>,
+    /// Names of nodes and of fields as checkpoints hold them, from the first one on.
+    pub(crate) json_names: OnceLock<[JsonNames; 2]>,
 }
 
 /// The nodes of a graph by name.

@@ -54,6 +54,7 @@ use breaks::Breaks;
 use embed::Embedded;
 use fields::Changes;
 use frontier::{Frontier, Slot};
+use position::Tails;
 use wrote::Wrote;
 
 /// What the machine wants next: two words, whatever it carries.
@@ -171,6 +172,7 @@ pub(crate) struct Machine<S: State> {
     embedded: Option<Box<Embedded<S>>>,
     tags: Arc<Tags>,
     changes: Changes,
+    tails: Tails,
     // Recycled buffers.
     batch: Option<Box<Batch<S>>>,
     commit: Option<Box<Commit>>,
@@ -210,6 +212,7 @@ impl<S: State> Machine<S> {
             embedded: None,
             tags,
             changes: Changes::new(&inner.initial),
+            tails: Tails::default(),
             batch: None,
             commit: None,
             graph,

@@ -14,6 +14,7 @@ mod named;
 mod outcome;
 mod payload;
 mod pulse;
+mod question_row;
 mod resources;
 mod route;
 mod shared;
