@@ -21,7 +21,7 @@ const STEPS: u64 = 1_000;
 const TRIPS: u64 = 100;
 
 /// One turn of so many super-steps in a fresh store.
-fn grow(here: &Here, runs: u64, steps: u64) -> Timed<'static> {
+pub(crate) fn grow(here: &Here, runs: u64, steps: u64) -> Timed<'static> {
     let (here, runner) = (here.clone(), growing());
     times(runs, move || {
         let end = here.run(turn(&runner.clone().store(MemoryStore::new()), Chat::update().limit(steps)));
@@ -34,14 +34,20 @@ fn grow_by_hand(runs: u64) -> Timed<'static> {
     times(runs, || drop(black_box(limit::sqlite::deltas(STEPS))))
 }
 
+/// Row 4.
 pub(crate) fn row_4(suite: &mut Suite, here: &Here) {
     let row = Row::new(4, "ckpt_loop", STEPS, "memory-grow").unit("super-step", 20 * STEPS).ratio(2.0).most(600.0);
     suite.pair(row, || (grow_by_hand(20), grow(here, 20, STEPS)));
 }
 
+/// Row 16 in memory.
 pub(crate) fn rows(suite: &mut Suite, here: &Here) {
     let row = Row::new(16, "threads", THREADS, "memory").unit("graph", 5 * THREADS).ratio(2.5).most(2_200.0);
     suite.pair(row, || (threads_by_hand(here, 5), threads(here, 5)));
+}
+
+/// Row 20, and calls of child graphs, which are turns too.
+pub(crate) fn row_20(suite: &mut Suite, here: &Here) {
     let row = Row::new(20, "interrupt", TRIPS, "memory").unit("round trip", 20 * TRIPS).most(2_000.0);
     suite.pair(row, || (trips_by_hand(here, 20), asked(here, 20)));
     let row = Row::extra("child graph of the same state", TRIPS, "memory").unit("call", 20 * TRIPS);

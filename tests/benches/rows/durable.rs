@@ -20,13 +20,13 @@ const READS: u64 = 50;
 const TURNS: u64 = 20;
 
 /// One turn in a new file. Making and closing the file is outside of the time, on both sides.
-fn stored(here: &Here, synchronous: Synchronous, durability: Durability) -> Timed<'static> {
+pub(crate) fn stored(here: &Here, synchronous: Synchronous, durability: Durability, steps: u64) -> Timed<'static> {
     let here = here.clone();
     let make = move || {
         let filed = Filed::new(synchronous, Format::Json);
         (filed.growing(durability), filed)
     };
-    with(make, move |(runner, _)| here.run(grow(runner, STEPS)))
+    with(make, move |(runner, _)| here.run(grow(runner, steps)))
 }
 
 /// A row and a commit for each super-step.
@@ -42,34 +42,30 @@ fn hundreds_by_hand() -> Timed<'static> {
 }
 
 /// Bytes a super-step of a turn of so many.
-fn size(here: &Here, format: Format, steps: u64) -> f64 {
+pub(crate) fn size(here: &Here, format: Format, steps: u64) -> f64 {
     let filed = Filed::new(Synchronous::Off, format);
     here.run(grow(&filed.growing(Durability::Sync), steps));
     filed.bytes() as f64 / steps as f64
 }
 
-fn size_by_hand(steps: u64) -> f64 {
+pub(crate) fn size_by_hand(steps: u64) -> f64 {
     let limit = Deltas::new(Synchronous::Off);
-    limit.together(|| limit.each_in(steps));
+    limit.together(|| (0..steps).for_each(|step| limit.insert("t", step, &delta(step))));
     limit.bytes() as f64 / steps as f64
-}
-
-impl Deltas {
-    fn each_in(&self, steps: u64) {
-        deltas(steps).iter().zip(0..).for_each(|(delta, step)| self.insert("t", step, delta));
-    }
 }
 
 pub(crate) fn rows(suite: &mut Suite, here: &Here) {
     let row = |number, variant| Row::new(number, "ckpt_loop", STEPS, variant).unit("super-step", STEPS);
     suite.pair(row(9, "sqlite-grow, full sync").wall().ratio(1.15), || {
-        (each_by_hand(Synchronous::Full), stored(here, Synchronous::Full, Durability::Sync))
+        (each_by_hand(Synchronous::Full), stored(here, Synchronous::Full, Durability::Sync, STEPS))
     });
     suite.pair(row(10, "sqlite-grow, normal sync").ratio(1.5).most(15_000.0), || {
-        (each_by_hand(Synchronous::Normal), stored(here, Synchronous::Normal, Durability::Sync))
+        (each_by_hand(Synchronous::Normal), stored(here, Synchronous::Normal, Durability::Sync, STEPS))
     });
+    let off = Row::extra("ckpt_loop", STEPS, "sqlite-grow, no sync").unit("super-step", STEPS);
+    suite.pair(off, || (each_by_hand(Synchronous::Off), stored(here, Synchronous::Off, Durability::Sync, STEPS)));
     suite.pair(row(11, "sqlite-grow, full sync, async durability").ratio(2.0).most(7_000.0), || {
-        (hundreds_by_hand(), stored(here, Synchronous::Full, Durability::Async))
+        (hundreds_by_hand(), stored(here, Synchronous::Full, Durability::Async, STEPS))
     });
     let row = |variant| Row::new(12, "ckpt_bytes", 2 * STEPS, variant).unit("super-step", 1).ratio(1.6).most(300.0);
     suite.bytes(row("sqlite-grow"), || (size_by_hand(2 * STEPS), size(here, Format::Json, 2 * STEPS)));

@@ -50,7 +50,7 @@ fn spawned(here: &Here, width: u64) -> Timed<'static> {
     })
 }
 
-fn engine(here: &Here, runner: Runner<Count>, width: u64, runs: u64) -> Timed<'static> {
+pub(crate) fn engine(here: &Here, runner: Runner<Count>, width: u64, runs: u64) -> Timed<'static> {
     let here = here.clone();
     times(runs, move || {
         let end = here.run(turn(&runner, Count::update()));

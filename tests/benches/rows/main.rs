@@ -7,19 +7,26 @@
 //! cargo bench -p behaviour-tests -- --row 5          a row of the table of targets, and its laws
 //! cargo bench -p behaviour-tests -- loop             rows and laws whose name contains `loop`
 //! cargo bench -p behaviour-tests -- --json           one JSON object a line
+//! cargo bench -p behaviour-tests -- --curves FOLDER  curves as SVG
 //! ```
 
 mod args;
 mod assemble;
 mod bar;
+mod chart;
 mod checkpoints;
+mod curves;
 mod dispatch;
 mod durable;
 mod fan;
 mod gate;
+mod hotel;
 mod invoke;
 mod limit;
 mod measure;
+mod peak;
+mod process;
+mod runs;
 mod sequence;
 mod shape;
 mod state_size;
@@ -40,7 +47,17 @@ fn main() -> ExitCode {
         Ok(args) => args,
         Err(error) => return refuse(&error),
     };
+    if let Some((side, steps)) = &args.child {
+        process::child(side, *steps);
+        return ExitCode::SUCCESS;
+    }
     let here = Here::new();
+    if let Some(folder) = &args.curves {
+        return match curves::draw(&here, folder) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => refuse(&error),
+        };
+    }
     let mut suite = Suite::new(args);
     rows(&mut suite, &here);
     laws(&mut suite, &here);
@@ -57,9 +74,13 @@ fn rows(suite: &mut Suite, here: &Here) {
     durable::rows(suite, here);
     checkpoints::rows(suite, here);
     stream::rows(suite, here);
+    hotel::rows(suite, here);
+    checkpoints::row_20(suite, here);
     assemble::rows(suite);
     shape::rows(suite);
     stream::runs(suite, here);
+    runs::rows(suite, here);
+    process::rows(suite);
     gate::rows(suite, here);
     dispatch::rows(suite, here);
     together::rows(suite, here);
@@ -73,13 +94,14 @@ fn laws(suite: &mut Suite, here: &Here) {
     state_size::laws(suite, here);
     durable::laws(suite, here);
     shape::laws(suite);
+    process::laws(suite);
     assemble::laws(suite);
     gate::laws(suite, here);
     dispatch::laws(suite, here);
     together::laws(suite, here);
 }
 
-#[expect(clippy::print_stderr, reason = "a program says why it refuses its arguments")]
+#[expect(clippy::print_stderr, reason = "a program says why it does nothing")]
 fn refuse(error: &str) -> ExitCode {
     eprintln!("{error}");
     ExitCode::from(2)

@@ -23,7 +23,7 @@ fn looped(here: &Here, runner: Runner<Count>, runs: u64, steps: u64) -> Timed<'s
 }
 
 /// The same, each in a fresh memory store.
-fn stored(here: &Here, runner: Runner<Count>, runs: u64, steps: u64) -> Timed<'static> {
+pub(crate) fn stored(here: &Here, runner: Runner<Count>, runs: u64, steps: u64) -> Timed<'static> {
     let here = here.clone();
     times(runs, move || {
         let runner = runner.clone().store(MemoryStore::new());
@@ -56,12 +56,12 @@ fn loop_by_hand(here: &Here, steps: u64, keep: bool) -> Timed<'static> {
     })
 }
 
-fn chained(here: &Here, runner: Runner<Count>, runs: u64) -> Timed<'static> {
+pub(crate) fn chained(here: &Here, runner: Runner<Count>, runs: u64) -> Timed<'static> {
     let here = here.clone();
     times(runs, move || drop(black_box(here.run(turn(&runner, Count::update())))))
 }
 
-fn chain_by_hand(here: &Here, length: u64, runs: u64) -> Timed<'static> {
+pub(crate) fn chain_by_hand(here: &Here, length: u64, runs: u64) -> Timed<'static> {
     let here = here.clone();
     let nodes = limit::boxed(length, |_| limit::Noop);
     times(runs, move || drop(black_box(here.run(limit::chain(&nodes)))))

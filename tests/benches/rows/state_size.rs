@@ -12,7 +12,10 @@ use crate::work::{Here, turn};
 const STEPS: u64 = 200;
 const RUNS: u64 = 200;
 
-fn engine(here: &Here, bytes: u64, touch: Touch) -> Timed<'static> {
+/// Super-steps of one measurement.
+pub(crate) const UNITS: u64 = STEPS * RUNS;
+
+pub(crate) fn engine(here: &Here, bytes: u64, touch: Touch) -> Timed<'static> {
     let (here, runner) = (here.clone(), beside(bytes, touch));
     times(RUNS, move || {
         let end = here.run(turn(&runner, History::update().limit(STEPS)));
@@ -46,7 +49,7 @@ pub(crate) fn rows(suite: &mut Suite, here: &Here) {
     for (touch, label, most) in [(Touch::Idle, "idle", 80.0), (Touch::Append, "append", 600.0)] {
         for (bytes, size) in SIZES {
             let row = Row::new(8, "state_size", STEPS, format!("{label}, {size}"));
-            let row = row.unit("super-step", STEPS * RUNS).ratio(2.5).most(most);
+            let row = row.unit("super-step", UNITS).ratio(2.5).most(most);
             suite.pair(row, || (by_hand(here, bytes, touch), engine(here, bytes, touch)));
         }
     }
@@ -56,8 +59,7 @@ pub(crate) fn laws(suite: &mut Suite, here: &Here) {
     for (touch, name, most) in
         [(Touch::Idle, "state size: idle beside 0, 1 MB", 1.05), (Touch::Append, "state size: append to 0, 1 MB", 1.1)]
     {
-        let units = (STEPS * RUNS, STEPS * RUNS);
-        suite.law(&Law { rows: &[8], name, unit: "super-step", units, most }, || {
+        suite.law(&Law { rows: &[8], name, unit: "super-step", units: (UNITS, UNITS), most }, || {
             (engine(here, 0, touch), engine(here, 1_000_000, touch))
         });
     }

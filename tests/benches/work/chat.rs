@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use graph_engine::{Graph, Log, Node, NodeError, Outcome, Runner, START, State, Task};
 
 use super::count::Again;
+use super::letters;
 
 /// A message as every side has it.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -17,12 +18,7 @@ pub(crate) struct Msg {
 
 /// The `i`th message: a text of so many bytes that no store can compress away.
 pub(crate) fn msg(i: u64, size: usize) -> Msg {
-    let mut x = (i as u32).wrapping_mul(2_654_435_761).wrapping_add(12_345);
-    let letter = |_| {
-        x = x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        char::from(b"abcdefghijklmnopqrstuvwxyz012345"[(x >> 27) as usize])
-    };
-    let content = (0..size).map(letter).collect();
+    let content = letters(i, size);
     Msg { role: if i.is_multiple_of(2) { "user" } else { "assistant" }.to_owned(), id: i, content }
 }
 

@@ -1,6 +1,8 @@
 //! The limits: what each workload costs at least when it is written by hand, with one concession, that every node is a
 //! boxed async call behind a trait object. No frontier, no merge rules, no routes by name, no limits, no cancellation.
 
+pub(crate) mod hotel;
+pub(crate) mod runs;
 pub(crate) mod sqlite;
 
 use std::sync::Arc;
