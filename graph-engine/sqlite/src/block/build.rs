@@ -15,16 +15,18 @@ pub(crate) struct Builder {
     pub(super) texts: Vec<usize>,
 }
 
-/// A record that is being written: its bytes, and where in them new texts are.
-#[derive(Default)]
-struct Draft {
+/// A record that is being written: its bytes, and where in them new texts are. The buffers are used again.
+#[derive(Debug, Default)]
+pub(crate) struct Draft {
     bytes: Vec<u8>,
     texts: Vec<usize>,
 }
 
 impl Builder {
     pub(crate) fn new(first: i64) -> Self {
-        Self { first, bytes: vec![VERSION], texts: Vec::new() }
+        let mut bytes = Vec::with_capacity(512);
+        bytes.push(VERSION);
+        Self { first, bytes, texts: Vec::new() }
     }
 
     /// Goes on with a block that was read.
@@ -42,25 +44,28 @@ impl Builder {
     }
 
     /// Adds a record; `false` if it belongs into a new block, because this one is full.
-    pub(crate) fn push(&mut self, record: &Record<'_>) -> bool {
-        let mut draft = Draft { bytes: Vec::with_capacity(320), texts: Vec::new() };
+    pub(crate) fn push(&mut self, record: &Record<'_>, draft: &mut Draft) -> bool {
+        draft.bytes.clear();
+        draft.texts.clear();
         put(&mut draft.bytes, (record.number - self.first) as u64);
-        // The header's length is known once it is written, and mostly fits in one byte.
+        // The header's length is known once it is written, and mostly fits in the one byte that is kept for it.
         let start = draft.bytes.len();
         draft.bytes.push(0);
         if let Some(header) = &record.header {
-            self.header(&mut draft, header);
+            self.header(draft, header);
         }
-        let length = (draft.bytes.len() - start - 1) as u64;
-        let mut digits = Vec::new();
-        put(&mut digits, length);
-        for text in &mut draft.texts {
-            *text += digits.len() - 1;
+        let length = draft.bytes.len() - start - 1;
+        if length < 0x80 {
+            draft.bytes[start] = length as u8;
+        } else {
+            let mut digits = Vec::new();
+            put(&mut digits, length as u64);
+            draft.texts.iter_mut().for_each(|text| *text += digits.len() - 1);
+            draft.bytes.splice(start..=start, digits);
         }
-        draft.bytes.splice(start..=start, digits);
         put(&mut draft.bytes, record.groups.len() as u64);
         for group in &record.groups {
-            self.group(&mut draft, group);
+            self.group(draft, group);
         }
         let whole = size(draft.bytes.len() as u64) + draft.bytes.len();
         if !self.is_empty() && self.bytes.len() + whole > SIZE {
@@ -68,7 +73,7 @@ impl Builder {
         }
         put(&mut self.bytes, draft.bytes.len() as u64);
         let at = self.bytes.len();
-        self.texts.extend(draft.texts.into_iter().map(|text| at + text));
+        self.texts.extend(draft.texts.iter().map(|text| at + text));
         self.bytes.extend_from_slice(&draft.bytes);
         true
     }

@@ -21,7 +21,7 @@ mod number;
 mod record;
 mod view;
 
-pub(crate) use build::Builder;
+pub(crate) use build::{Builder, Draft};
 pub(crate) use record::{Group, Header, Held, Parent, Piece, Position, Record};
 pub(crate) use view::{Block, Damaged, Slot};
 

@@ -78,12 +78,17 @@ impl<'a> Position<'a> {
 
     /// A position that names its step, which is most of what sets one apart from the one before.
     pub(crate) fn around(position: &'a [u8], step: u64) -> Option<Self> {
-        const KEY: &str = "\"step\":";
+        const KEY: &[u8] = b"\"step\":";
         if position.len() > Self::LONGEST_TEXT {
             return None;
         }
+        let start = position.windows(KEY.len()).position(|bytes| bytes == KEY)? + KEY.len();
+        let digits = position[start..].iter().take_while(|byte| byte.is_ascii_digit()).count();
         let text = std::str::from_utf8(position).ok()?;
-        let (before, rest) = text.split_at(text.find(KEY)? + KEY.len());
-        Some(Self::Around(before, rest.strip_prefix(&step.to_string())?))
+        let (before, rest) = text.split_at(start);
+        let (number, after) = rest.split_at(digits);
+        // Written again it has to be the same text.
+        let same = number.parse() == Ok(step) && (digits == 1 || !number.starts_with('0'));
+        same.then_some(Self::Around(before, after))
     }
 }

@@ -56,7 +56,7 @@ fn read<'a>(block: &Block<'a>) -> Vec<Record<'a>> {
 fn records_come_back_and_a_block_that_was_read_is_gone_on_with() {
     let mut builder = Builder::new(5);
     for (at, record) in strange().iter().enumerate() {
-        assert!(builder.push(record));
+        assert!(builder.push(record, &mut Draft::default()));
         let stored = builder.bytes().to_vec();
         assert_eq!(read(&Block::new(5, &stored)), strange()[..=at]);
         let again = Builder::again(5, stored).unwrap();
@@ -74,7 +74,7 @@ fn a_text_is_there_once_and_a_full_block_takes_no_more() {
     let (mut builder, bytes) = (Builder::new(1), [b'x'; 141]);
     let mut sizes = Vec::new();
     let mut number = 1;
-    while builder.push(&record(number, &bytes)) {
+    while builder.push(&record(number, &bytes), &mut Draft::default()) {
         sizes.push(builder.bytes().len());
         number += 1;
     }
@@ -84,14 +84,14 @@ fn a_text_is_there_once_and_a_full_block_takes_no_more() {
     assert_eq!(String::from_utf8_lossy(&stored).matches("turn-1").count(), 1);
     assert_eq!(read(&Block::new(1, &stored)), (1..number).map(|at| record(at, &bytes)).collect::<Vec<_>>());
     let mut alone = Builder::new(1);
-    assert!(alone.push(&record(1, &[b'x'; 100_000])), "one may be as large as it is");
-    assert!(!alone.push(&record(2, b"x")));
+    assert!(alone.push(&record(1, &[b'x'; 100_000]), &mut Draft::default()), "one may be as large as it is");
+    assert!(!alone.push(&record(2, b"x"), &mut Draft::default()));
 }
 
 #[test]
 fn a_damaged_block_never_panics_and_hides_no_other_record() {
     let mut builder = Builder::new(5);
-    strange().iter().for_each(|record| assert!(builder.push(record)));
+    strange().iter().for_each(|record| assert!(builder.push(record, &mut Draft::default())));
     let whole = builder.bytes().to_vec();
     let look = |bytes: &[u8]| {
         let block = Block::new(5, bytes);

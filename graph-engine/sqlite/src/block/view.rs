@@ -51,10 +51,12 @@ fn distance(value: u64, what: &'static str) -> Result<i64, Damaged> {
 }
 
 impl<'a> Reader<'a> {
+    #[inline]
     fn number(&mut self, what: &'static str) -> Result<u64, Damaged> {
         number(take(&self.block[..self.end], &mut self.at), what)
     }
 
+    #[inline]
     fn bytes(&mut self, length: u64, what: &'static str) -> Result<&'a [u8], Damaged> {
         let length = usize::try_from(length).map_err(|_| Damaged(what))?;
         let end = self.at.checked_add(length).filter(|end| *end <= self.end).ok_or(Damaged(what))?;
@@ -72,23 +74,28 @@ impl<'a> Reader<'a> {
         Ok(CheckpointId::from_bytes(bytes.try_into().map_err(|_| Damaged(what))?))
     }
 
-    /// A text, and where it is if it is written here.
-    fn text(&mut self, what: &'static str) -> Result<(&'a str, Option<usize>), Damaged> {
+    /// The bytes of a text, and where it is if it is written here.
+    #[inline]
+    fn text_bytes(&mut self, what: &'static str) -> Result<(&'a [u8], Option<usize>), Damaged> {
         let place = self.number(what)?;
-        let (bytes, here) = if place == 0 {
+        if place == 0 {
             let here = self.at;
             let length = self.number(what)?;
-            (self.bytes(length, what)?, Some(here))
-        } else {
-            // It is in a record before this one.
-            let at = usize::try_from(place).ok().filter(|at| *at < self.at).ok_or(Damaged(what))?;
-            let mut there = Reader { block: self.block, at, end: self.at };
-            let length = there.number(what)?;
-            (there.bytes(length, what)?, None)
-        };
+            return Ok((self.bytes(length, what)?, Some(here)));
+        }
+        // It is in a record before this one.
+        let at = usize::try_from(place).ok().filter(|at| *at < self.at).ok_or(Damaged(what))?;
+        let mut there = Reader { block: self.block, at, end: self.at };
+        let length = there.number(what)?;
+        Ok((there.bytes(length, what)?, None))
+    }
+
+    fn text(&mut self, what: &'static str) -> Result<(&'a str, Option<usize>), Damaged> {
+        let (bytes, here) = self.text_bytes(what)?;
         std::str::from_utf8(bytes).map(|text| (text, here)).map_err(|_| Damaged(what))
     }
 
+    #[inline]
     fn piece(&mut self) -> Result<Piece<'a>, Damaged> {
         const WHAT: &str = "a segment";
         let code = self.byte(WHAT)?;
@@ -256,13 +263,30 @@ impl<'a> Groups<'a> {
     /// The next field, and how far back it was written before. Segments of the one before that were not asked for are
     /// passed over.
     pub(crate) fn next_field(&mut self) -> Result<Option<(&'a str, i64)>, Damaged> {
+        let Some((name, back)) = self.next()? else { return Ok(None) };
+        std::str::from_utf8(name).map(|name| Some((name, back))).map_err(|_| Damaged("a field"))
+    }
+
+    /// Goes on to the field of that name: how far back it was written before.
+    pub(crate) fn find(&mut self, name: &str) -> Result<i64, Damaged> {
+        loop {
+            match self.next()? {
+                Some((field, back)) if field == name.as_bytes() => return Ok(back),
+                Some(_) => {}
+                None => return Err(Damaged("a field that was written in it")),
+            }
+        }
+    }
+
+    #[inline]
+    fn next(&mut self) -> Result<Option<(&'a [u8], i64)>, Damaged> {
         while self.next_piece()?.is_some() {}
         if self.left == 0 {
             return Ok(None);
         }
         self.left -= 1;
         const WHAT: &str = "a field";
-        let (name, here) = self.from.text(WHAT)?;
+        let (name, here) = self.from.text_bytes(WHAT)?;
         self.here = here;
         let back = distance(self.from.number(WHAT)?, WHAT)?;
         self.pieces = self.from.number(WHAT)?;

@@ -73,43 +73,37 @@ pub(crate) fn visible(
 ) -> Result<Vec<Segment>, Failed> {
     let (whose, of) = (blocks.whose, id(blocks, number)?);
     let (fields, _) = directory(blocks, number)?;
-    let mut all = Vec::new();
+    let mut all: Vec<Segment> = Vec::with_capacity(fields.len() + 16);
     for (name, newest) in fields {
         if only.is_some_and(|only| only != name) {
             continue;
         }
         // Newest first; turned round below.
-        let mut found: Vec<Segment> = Vec::new();
+        let begin = all.len();
         let mut at = newest;
         loop {
             let (block, slot) = blocks.needed(at)?;
             let damaged = |damaged| whose.damaged(at, damaged);
             let mut groups = block.groups(slot).map_err(damaged)?;
-            let back = loop {
-                match groups.next_field().map_err(damaged)? {
-                    Some((field, back)) if field == name => break back,
-                    Some(_) => {}
-                    None => return Err(damaged(Damaged("a field that was written in it"))),
-                }
-            };
-            let (start, mut complete) = (found.len(), false);
+            let back = groups.find(&name).map_err(damaged)?;
+            let (start, mut complete) = (all.len(), false);
             while let Some(piece) = groups.next_piece().map_err(damaged)? {
                 let encoding = encoding(piece.encoding, &name, of, whose)?;
                 if encoding.is_whole() {
-                    found.truncate(start);
+                    all.truncate(start);
                     complete = true;
                 }
                 if wanted(&items(piece)) {
-                    found.push(segment(piece, encoding, &name, of, whose)?);
+                    all.push(segment(piece, encoding, &name, of, whose)?);
                 }
             }
-            found[start..].reverse();
+            all[start..].reverse();
             if complete || back == 0 {
                 break;
             }
             at -= back;
         }
-        all.extend(found.into_iter().rev());
+        all[begin..].reverse();
     }
     Ok(all)
 }

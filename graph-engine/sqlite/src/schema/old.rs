@@ -6,7 +6,7 @@ use graph_engine::{CheckpointId, Encoding};
 use graph_engine_rows::decode;
 use rusqlite::{Connection, Row, params};
 
-use crate::block::{Builder, Group, Header, Held, INLINE, Parent, Piece, Position, Record};
+use crate::block::{Builder, Draft, Group, Header, Held, INLINE, Parent, Piece, Position, Record};
 use crate::error::Failed;
 use crate::keys;
 
@@ -193,7 +193,7 @@ impl<'c> Place<'c> {
 
     fn write(&mut self) -> Result<(), Failed> {
         let mut looks: HashMap<i64, usize> = HashMap::new();
-        let mut builder: Option<Builder> = None;
+        let (mut builder, mut draft): (Option<Builder>, Draft) = Default::default();
         let entries = std::mem::take(&mut self.entries);
         for (number, entry) in &entries {
             let mut rows = Vec::new();
@@ -253,11 +253,11 @@ impl<'c> Place<'c> {
                 }),
             };
             let record = Record { number: *number, header, groups };
-            if !builder.as_mut().is_some_and(|builder| builder.push(&record)) {
+            if !builder.as_mut().is_some_and(|builder| builder.push(&record, &mut draft)) {
                 if let Some(full) = builder.replace(Builder::new(*number)) {
                     self.insert(&full)?;
                 }
-                builder.as_mut().map(|builder| builder.push(&record));
+                builder.as_mut().map(|builder| builder.push(&record, &mut draft));
             }
         }
         if let Some(last) = &builder {

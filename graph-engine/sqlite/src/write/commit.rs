@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use graph_engine::{Commit, Encoding, Place, StoreError};
-use graph_engine_rows::encode;
+use graph_engine_rows::{encode, encode_into};
 use rusqlite::params;
 
 use super::Writer;
@@ -21,9 +21,9 @@ const LOOKS: usize = 16;
 const INDEXED: usize = 256;
 
 impl Writer {
-    pub(super) fn commit(&mut self, place: &Place, commit: &Commit) -> Result<(), Failed> {
+    pub(crate) fn commit(&mut self, place: &Place, commit: &Commit) -> Result<(), Failed> {
         let head = self.head(place)?;
-        let checked = self.check(place, commit, head.as_ref());
+        let checked = self.check(place, commit, head.as_deref());
         let parent = match checked {
             Ok(Some(parent)) => parent,
             // Nothing is written: what is known of the place stays true.
@@ -97,14 +97,21 @@ impl Writer {
         }
     }
 
-    fn record(&self, head: &mut Head, parent: Option<i64>, commit: &Commit) -> Result<(), Failed> {
+    fn record(&mut self, head: &mut Head, parent: Option<i64>, commit: &Commit) -> Result<(), Failed> {
         let (number, space) = (head.number + 1, head.space.number);
-        let rows: Vec<Vec<u8>> =
-            commit.fields.iter().map(|field| encode(self.format, commit.field_bytes(field))).collect();
-        let mut groups: Vec<Group<'_>> = Vec::with_capacity(rows.len());
+        // All rows behind each other, each with its end.
+        let (mut rows, mut ends) =
+            (Vec::with_capacity(commit.bytes.len() + 16), Vec::with_capacity(commit.fields.len()));
+        for field in &commit.fields {
+            encode_into(self.format, commit.field_bytes(field), &mut rows);
+            ends.push(rows.len());
+        }
+        let mut groups: Vec<Group<'_>> = Vec::with_capacity(ends.len());
         let mut group_of: HashMap<&str, usize> = HashMap::new();
-        for (field, row) in commit.fields.iter().zip(&rows) {
-            let held = self.hold(space, &mut head.large, row)?;
+        let mut start = 0;
+        for (field, end) in commit.fields.iter().zip(ends) {
+            let held = self.hold(space, &mut head.large, &rows[start..end])?;
+            start = end;
             let items = field.items.end.wrapping_sub(field.items.start);
             let piece = Piece { encoding: field.encoding.code(), first: field.items.start, items, held };
             let at = match commit.fields.len() {
@@ -161,13 +168,13 @@ impl Writer {
         };
         let record = Record { number, header: Some(header), groups };
         let begun = !head.block.is_empty();
-        if begun && head.block.push(&record) {
+        if begun && head.block.push(&record, &mut self.draft) {
             self.connection
                 .prepare_cached("UPDATE blocks SET bytes = ?2 WHERE key = ?1")?
                 .execute(params![keys::key(space, head.block.first)?, head.block.bytes()])?;
         } else {
             head.block = Builder::new(number);
-            head.block.push(&record);
+            head.block.push(&record, &mut self.draft);
             self.insert_block(space, &head.block)?;
         }
         (head.number, head.id) = (number, commit.id);

@@ -29,7 +29,7 @@ pub(super) struct Head {
 
 impl Writer {
     /// The end of a place, if there is one.
-    pub(super) fn head(&mut self, place: &Place) -> Result<Option<Head>, Failed> {
+    pub(super) fn head(&mut self, place: &Place) -> Result<Option<Box<Head>>, Failed> {
         if let Some(head) = self.heads.remove(place) {
             return Ok(Some(head));
         }
@@ -52,16 +52,16 @@ impl Writer {
         }
         tail.reverse();
         let fields = fields.into_iter().collect();
-        Ok(Some(Head { space, number, id, saved: true, fields, looks, tail, block, large: None }))
+        Ok(Some(Box::new(Head { space, number, id, saved: true, fields, looks, tail, block, large: None })))
     }
 
     /// A new place.
-    pub(super) fn first(&mut self, place: &Place) -> Result<Head, Failed> {
+    pub(super) fn first(&mut self, place: &Place) -> Result<Box<Head>, Failed> {
         let number = self.new_space()?;
         self.connection
             .prepare_cached("INSERT INTO places (thread, namespace, space, indexed) VALUES (?1, ?2, ?3, 0)")?
             .execute(rusqlite::params![&*place.thread, &*place.namespace, number])?;
-        Ok(Head {
+        Ok(Box::new(Head {
             space: read::Space { number, indexed: 0, due: false },
             number: 0,
             id: CheckpointId::default(),
@@ -71,6 +71,6 @@ impl Writer {
             tail: Vec::new(),
             block: Builder::new(1),
             large: None,
-        })
+        }))
     }
 }

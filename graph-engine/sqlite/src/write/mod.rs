@@ -14,7 +14,7 @@ use graph_engine_rows::Format;
 use rusqlite::{Connection, params};
 
 use self::head::Head;
-use crate::block::{Builder, Held, INLINE};
+use crate::block::{Builder, Draft, Held, INLINE};
 use crate::error::Failed;
 use crate::keys;
 
@@ -42,22 +42,31 @@ impl Change {
             Self::Copy(thread, _) | Self::Delete(thread) => thread,
         }
     }
+
+    /// The place that it goes on with.
+    pub(crate) fn place(&self) -> Option<&Place> {
+        match self {
+            Self::Commit(place, _) | Self::Save(place, ..) => Some(place),
+            Self::Prune(..) | Self::Clear(_) | Self::Copy(..) | Self::Delete(_) => None,
+        }
+    }
 }
 
 /// The connection that writes, and what it knows of places it wrote to.
 pub(crate) struct Writer {
     pub(crate) connection: Connection,
     pub(crate) format: Format,
-    heads: HashMap<Place, Head>,
+    heads: HashMap<Place, Box<Head>>,
     /// The highest number of a space that was given out.
     spaces: Option<i64>,
     /// Changes when another connection has written: then nothing that is remembered counts.
     version: i64,
+    draft: Draft,
 }
 
 impl Writer {
     pub(crate) fn new(connection: Connection, format: Format) -> Self {
-        Self { connection, format, heads: HashMap::new(), spaces: None, version: 0 }
+        Self { connection, format, heads: HashMap::new(), spaces: None, version: 0, draft: Draft::default() }
     }
 
     /// Begins a transaction that no other process can come into.
@@ -105,7 +114,7 @@ impl Writer {
         }
     }
 
-    fn remember(&mut self, place: &Place, head: Head) {
+    fn remember(&mut self, place: &Place, head: Box<Head>) {
         if self.heads.len() >= REMEMBERED && !self.heads.contains_key(place) {
             self.heads.clear();
         }

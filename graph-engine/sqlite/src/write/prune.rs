@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use graph_engine::{Encoding, Keep, Place};
 
 use super::Writer;
-use crate::block::{Builder, Damaged, Group, Held, Parent, Position, Record};
+use crate::block::{Builder, Damaged, Draft, Group, Held, Parent, Position, Record};
 use crate::error::Failed;
 use crate::{keys, read};
 
@@ -94,7 +94,7 @@ impl Writer {
         records: &Records<'_>,
         changed: &BTreeSet<i64>,
     ) -> Result<(), Failed> {
-        let mut open: Option<Builder> = None;
+        let (mut open, mut draft): (Option<Builder>, Draft) = Default::default();
         for loaded in all {
             let changes = loaded.slots.iter().any(|slot| changed.contains(&slot.number));
             if !changes {
@@ -110,11 +110,11 @@ impl Writer {
                 if record.header.is_none() && record.groups.is_empty() {
                     continue;
                 }
-                if open.as_mut().is_some_and(|open| open.push(record)) {
+                if open.as_mut().is_some_and(|open| open.push(record, &mut draft)) {
                     continue;
                 }
                 let mut next = Builder::new(slot.number);
-                next.push(record);
+                next.push(record, &mut draft);
                 if let Some(full) = open.replace(next) {
                     self.insert_block(space, &full)?;
                 }
