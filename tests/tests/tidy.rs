@@ -65,6 +65,7 @@ const NODES: &[(&str, u32)] = &[
 const SQLITE: &[(&str, u32)] = &[
     ("error", 0),
     ("keys", 0),
+    ("block", 1),
     ("options", 1),
     ("schema", 2),
     ("longterm", 3),

@@ -69,8 +69,7 @@ fn a_damaged_conversation_is_an_error_and_others_go_on() {
     place.talk("--thread anna", &["hello"]);
     place.talk("--thread berta", &["hello"]);
     let file = Connection::open(place.file()).unwrap();
-    let damage =
-        "UPDATE checkpoints SET position = x'00' WHERE key >> 32 = (SELECT space FROM spaces WHERE thread = 'anna')";
+    let damage = "UPDATE blocks SET bytes = x'00' WHERE key >> 32 = (SELECT space FROM places WHERE thread = 'anna')";
     assert!(file.execute(damage, []).unwrap() > 0);
     drop(file);
     let output = place.talk("--thread anna", &["hello"]);

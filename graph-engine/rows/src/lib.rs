@@ -58,15 +58,29 @@ const PACKED: u8 = VERSION << 4 | 1;
 /// ```
 #[must_use]
 pub fn encode(format: Format, json: &[u8]) -> Vec<u8> {
+    let mut row = Vec::with_capacity(json.len() + 1);
+    encode_into(format, json, &mut row);
+    row
+}
+
+/// The same behind what is in a buffer already.
+///
+/// ```
+/// use graph_engine_rows::{Format, encode_into};
+///
+/// let mut rows = Vec::new();
+/// encode_into(Format::Json, b"1", &mut rows);
+/// encode_into(Format::Json, b"2", &mut rows);
+/// assert_eq!(rows, b"\x101\x102");
+/// ```
+pub fn encode_into(format: Format, json: &[u8], rows: &mut Vec<u8>) {
     let packed = match format {
         Format::Json => None,
         Format::MessagePack => packed::pack(json),
     };
     let (tag, bytes) = packed.as_deref().map_or((PLAIN, json), |packed| (PACKED, packed));
-    let mut row = Vec::with_capacity(bytes.len() + 1);
-    row.push(tag);
-    row.extend_from_slice(bytes);
-    row
+    rows.push(tag);
+    rows.extend_from_slice(bytes);
 }
 
 /// The bytes of which a row was made.

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use graph_engine::StoreError;
+use graph_engine::{CheckpointId, StoreError};
 
 const LOW: i64 = 0xffff_ffff;
 
@@ -28,6 +28,12 @@ pub(crate) fn all(of: i64) -> RangeInclusive<i64> {
 /// The keys of a space or series up to a number.
 pub(crate) fn up_to(of: i64, number: i64) -> RangeInclusive<i64> {
     of.wrapping_shl(32)..=of.wrapping_shl(32) | (number & LOW)
+}
+
+/// The part of an id that the index by id has.
+pub(crate) fn prefix(id: CheckpointId) -> i64 {
+    let [a, b, c, d, ..] = id.to_bytes();
+    i32::from_be_bytes([a, b, c, d]).into()
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@
 //! SQLite itself is compiled in. Storage is linear: a commit adds what it changed. Loading a checkpoint costs what its
 //! state holds, however many checkpoints came before it.
 
+mod block;
 mod error;
 mod keys;
 mod longterm;

@@ -2,15 +2,16 @@
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
-use graph_engine::StoreError;
+use graph_engine::{Place, StoreError};
 use rusqlite::{Connection, OpenFlags};
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 
 use crate::error::{Failed, sql};
 use crate::options::SqliteOptions;
-use crate::schema;
+use crate::{read, schema};
 
 pub(crate) struct Readers {
     path: PathBuf,
@@ -45,6 +46,19 @@ impl Readers {
             answer.map_err(|failed| failed.of(&thread))
         });
         asked.await.unwrap_or_else(|error| Err(StoreError::unavailable(error)))
+    }
+
+    /// Whether nothing of a place is there, as far as that can be told at once: the first look of a new thread needs no
+    /// task of its own.
+    pub(crate) fn is_new(&self, place: &Place) -> bool {
+        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(connection) = idle().pop() else { return false };
+        // One statement is one moment, and nobody waits for a lock here.
+        let looked = connection.busy_timeout(Duration::ZERO).and_then(|()| read::space(&connection, place));
+        if connection.busy_timeout(self.options.busy_timeout).is_ok() {
+            idle().push(connection);
+        }
+        matches!(looked, Ok(None))
     }
 
     fn take(&self) -> rusqlite::Result<Connection> {

@@ -126,7 +126,7 @@ impl SqliteStore {
         };
         let mut connection = opened.map_err(|error| sql(error, &format!("(all of `{file}`)")))?;
         schema::prepare(&mut connection, &options, &file)?;
-        let queue = Queue::new(Writer::new(connection, options.format));
+        let queue = Queue::new(Writer::new(connection, options.format), &options);
         let file = file.into();
         let readers = path.map(|path| Readers::new(path.to_owned(), options));
         Ok(Self { file, queue, readers })
@@ -166,7 +166,7 @@ impl CheckpointStore for SqliteStore {
     }
 
     async fn commit(&self, place: &Place, commit: &Commit) -> Result<(), StoreError> {
-        self.queue.change(Change::Commit(place.clone(), commit.clone())).await.map(drop)
+        self.queue.commit(place, commit).await
     }
 
     async fn save(&self, place: &Place, head: CheckpointId, results: &[SavedResult]) -> Result<(), StoreError> {
@@ -174,6 +174,9 @@ impl CheckpointStore for SqliteStore {
     }
 
     async fn load(&self, place: &Place, at: Option<CheckpointId>) -> Result<Option<Stored>, StoreError> {
+        if self.readers.as_ref().is_some_and(|readers| readers.is_new(place)) {
+            return Ok(None);
+        }
         let of = place.clone();
         self.ask(&place.thread, move |connection| read::load(connection, &of, at)).await
     }

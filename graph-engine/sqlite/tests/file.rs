@@ -3,10 +3,11 @@
 mod common;
 
 use std::fs;
+use std::sync::Arc;
 use std::time::Duration;
 
 use common::commit;
-use graph_engine::{CheckpointStore, Filter, Keep, Place, StoreError};
+use graph_engine::{CheckpointStore, Encoding, FieldRow, Filter, Keep, Place, StoreError};
 use graph_engine_sqlite::{Format, SqliteOptions, SqliteStore, Synchronous};
 
 fn fast() -> SqliteOptions {
@@ -151,10 +152,10 @@ async fn a_file_of_a_later_version_is_refused() {
     let path = folder.path().join("threads.sqlite");
     drop(SqliteStore::open(&path).unwrap());
     let other = rusqlite::Connection::open(&path).unwrap();
-    other.execute("INSERT INTO migrations VALUES (2, '')", []).unwrap();
+    other.execute("INSERT INTO migrations VALUES (3, '')", []).unwrap();
     let error = SqliteStore::open(&path).unwrap_err().to_string();
-    assert!(error.contains("has schema version 2, this program knows 1; open it with the newer program"), "{error}");
-    other.execute("DELETE FROM migrations WHERE version = 2", []).unwrap();
+    assert!(error.contains("has schema version 3, this program knows 2; open it with the newer program"), "{error}");
+    other.execute("DELETE FROM migrations WHERE version = 3", []).unwrap();
     SqliteStore::open(&path).unwrap();
 }
 
@@ -179,36 +180,64 @@ async fn a_file_that_can_only_be_read_says_so() {
     }
 }
 
+/// Changes bytes of the only block, in the last place where they are.
+fn patch(other: &rusqlite::Connection, from: &[u8], to: &[u8]) {
+    let mut bytes: Vec<u8> = other.query_row("SELECT bytes FROM blocks", [], |row| row.get(0)).unwrap();
+    let at = bytes.windows(from.len()).rposition(|there| there == from).unwrap();
+    bytes.splice(at..at + from.len(), to.iter().copied());
+    other.execute("UPDATE blocks SET bytes = ?1", [bytes]).unwrap();
+}
+
 #[tokio::test]
 async fn damaged_rows_name_thread_and_checkpoint_and_older_ones_are_readable() {
     let folder = tempfile::tempdir().unwrap();
     let (path, place) = (folder.path().join("threads.sqlite"), Place::thread("guest-7"));
     let store = fast().open(&path).unwrap();
     let first = commit(None, "turn", 0, "[1]");
-    let second = commit(Some(first.id), "turn", 1, "[2]");
+    let mut second = commit(Some(first.id), "turn", 1, &format!("[\"{}\"]", "x".repeat(2_000)));
+    second.tags = Arc::new([("tenant".to_owned(), "acme".to_owned())].into());
+    second.fields.push(FieldRow::new("small", Encoding::Base, 0..0, second.bytes.len()..second.bytes.len() + 3));
+    second.bytes.extend_from_slice(b"\"s\"{\"at\":1}");
+    // What was the position is part of the field.
+    second.fields[0].bytes.end = second.fields[1].bytes.start;
     store.commit(&place, &first).await.unwrap();
     store.commit(&place, &second).await.unwrap();
     let other = rusqlite::Connection::open(&path).unwrap();
-    let newest = "(SELECT max(key) FROM segments)";
+    let kind = [&second.id.to_bytes()[..], b"\x01"].concat();
+    let no_kind = [&second.id.to_bytes()[..], b"\x07"].concat();
     // In the order in which they are read, the last first: each is met before those that were there already.
-    for (damage, said) in [
-        (format!("UPDATE segments SET bytes = x'20' WHERE key = {newest}"), "field `log` of checkpoint"),
-        (format!("UPDATE segments SET bytes = x'' WHERE key = {newest}"), "the row is empty"),
-        (format!("UPDATE segments SET bytes = 'text' WHERE key = {newest}"), "a row can't be read"),
-        ("UPDATE checkpoints SET kind = 'dream' WHERE step = 1".to_owned(), "the kind of checkpoint"),
-        (
-            "INSERT INTO turns VALUES (9, 1, 'turn', '{'); UPDATE checkpoints SET turn = 9 WHERE step = 1".to_owned(),
-            "the tags of checkpoint",
-        ),
-        ("UPDATE checkpoints SET position = x'1f' WHERE step = 1".to_owned(), "the position of checkpoint"),
-    ] {
-        other.execute_batch(&damage).unwrap();
-        let StoreError::Corrupt { thread, why } = store.load(&place, None).await.unwrap_err() else {
-            panic!("{damage}")
-        };
-        assert!(thread == "guest-7" && why.contains(said), "{why}");
-        assert_eq!(store.load(&place, Some(first.id)).await.unwrap().unwrap().fields.len(), 1, "{damage}");
+    type Damage<'a> = Box<dyn Fn(&rusqlite::Connection) + 'a>;
+    let sql = |sql: &'static str| -> Damage<'_> { Box::new(|other| other.execute_batch(sql).unwrap()) };
+    let bytes = |from: &'static [u8], to: &'static [u8]| -> Damage<'_> { Box::new(|other| patch(other, from, to)) };
+    let damages: [(Damage<'_>, &str); 10] = [
+        (bytes(b"\x04\x10\"s\"", b"\x04\x20\"s\""), "field `small` of checkpoint"),
+        (bytes(b"\x04\x20\"s\"", b"\x00\x20\"s\""), "field `small` of checkpoint"),
+        (sql("UPDATE large SET bytes = x'20'"), "field `log` of checkpoint"),
+        (sql("UPDATE large SET bytes = x''"), "the row is empty"),
+        (sql("UPDATE large SET bytes = 'text'"), "a row can't be read"),
+        (sql("DELETE FROM large"), "is missing"),
+        (bytes(b"\x10{\"at\":1}", b"\x1f{\"at\":1}"), "the position of checkpoint"),
+        (bytes(b"{\"tenant\":", b"{\"tenant\"}"), "the tags of checkpoint"),
+        (Box::new(move |other| patch(other, &kind, &no_kind)), "the kind of checkpoint"),
+        (bytes(b"\x00\x05small", b"\x00\x7fsmall"), "checkpoint"),
+    ];
+    for (at, (damage, said)) in damages.into_iter().enumerate() {
+        damage(&other);
+        let StoreError::Corrupt { thread, why } = store.load(&place, None).await.unwrap_err() else { panic!("{at}") };
+        assert!(thread == "guest-7" && why.contains(said), "{at}: {why}");
+        assert_eq!(store.load(&place, Some(first.id)).await.unwrap().unwrap().fields.len(), 1, "{at}");
+        assert_eq!(store.list(&place, &Filter::default().before(second.id)).await.unwrap().len(), 1, "{at}");
     }
+    // The end of the block is gone: nothing is taken for the newest one, and nothing is added behind it.
+    patch(&other, b"small", b"");
+    for error in [
+        store.load(&place, None).await.map(drop).unwrap_err(),
+        store.commit(&place, &commit(Some(second.id), "turn", 2, "[2]")).await.unwrap_err(),
+        store.prune(&place, Keep::Last(1)).await.map(drop).unwrap_err(),
+    ] {
+        assert!(error.to_string().contains("where its records are can't be read"), "{error}");
+    }
+    assert_eq!(store.load(&place, Some(first.id)).await.unwrap().unwrap().fields.len(), 1);
 }
 
 #[tokio::test]

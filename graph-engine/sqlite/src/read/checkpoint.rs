@@ -1,104 +1,125 @@
 //! Finding one checkpoint, and what is said of it.
 
 use graph_engine::{CheckpointId, CheckpointInfo, CheckpointKind, Place, StoreError, Tags};
-use graph_engine_rows::decode;
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
+use super::blocks::{Blocks, Whose};
+use crate::block::{Damaged, Header, Held, Parent, Position};
 use crate::error::Failed;
 use crate::keys;
 
-/// A checkpoint's row, its fields aside.
-pub(crate) struct Found {
-    pub(crate) key: i64,
-    pub(crate) id: CheckpointId,
-    /// How many numbers it takes: more than one if a field of it has several segments.
-    pub(crate) span: i64,
-    pub(crate) branch: i64,
+/// A thread's namespace.
+#[derive(Clone, Copy)]
+pub(crate) struct Space {
+    pub(crate) number: i64,
+    /// The checkpoints up to this number are in the index by id.
+    pub(crate) indexed: i64,
+    /// Something of it is due at some time.
+    pub(crate) due: bool,
 }
 
-impl Found {
-    pub(crate) fn number(&self) -> i64 {
-        keys::number(self.key)
+/// What is stored of a thread's namespace, if it is there.
+pub(crate) fn space(connection: &Connection, place: &Place) -> rusqlite::Result<Option<Space>> {
+    connection
+        .prepare_cached("SELECT space, indexed, due_ms IS NOT NULL FROM places WHERE thread = ?1 AND namespace = ?2")?
+        .query_row(params![&*place.thread, &*place.namespace], |row| {
+            Ok(Space { number: row.get(0)?, indexed: row.get(1)?, due: row.get(2)? })
+        })
+        .optional()
+}
+
+/// The number of the checkpoint of an id.
+pub(crate) fn find(blocks: &mut Blocks<'_>, space: Space, id: CheckpointId) -> Result<Option<i64>, Failed> {
+    // The newest ones are not in the index yet, and are few.
+    let mut upto = keys::number(*keys::all(space.number).end());
+    while let Some(loaded) = blocks.before(upto)? {
+        let view = loaded.view();
+        if let Some(slot) = loaded.slots.iter().rev().find(|slot| view.id(slot) == Some(id)) {
+            return Ok(Some(slot.number));
+        }
+        upto = loaded.first - 1;
+        if upto <= space.indexed {
+            break;
+        }
+    }
+    if space.indexed > 0 { indexed(blocks, space, id) } else { Ok(None) }
+}
+
+/// The same of one that is in the index.
+pub(crate) fn indexed(blocks: &mut Blocks<'_>, space: Space, id: CheckpointId) -> Result<Option<i64>, Failed> {
+    let mut query =
+        blocks.whose.connection.prepare_cached("SELECT number FROM ids WHERE space = ?1 AND prefix = ?2")?;
+    let mut rows = query.query([space.number, keys::prefix(id)])?;
+    while let Some(row) = rows.next()? {
+        let number = row.get(0)?;
+        if blocks.slot(number)?.is_some_and(|(block, slot)| block.id(slot) == Some(id)) {
+            return Ok(Some(number));
+        }
+    }
+    Ok(None)
+}
+
+/// The number of the newest checkpoint.
+pub(crate) fn head(blocks: &mut Blocks<'_>) -> Result<Option<i64>, Failed> {
+    let whose = blocks.whose;
+    let Some(loaded) = blocks.before(keys::number(*keys::all(whose.space).end()))? else { return Ok(None) };
+    loaded.whole.map_err(|damaged| whose.damaged(loaded.first, damaged))?;
+    match loaded.slots.last() {
+        Some(slot) if slot.is_checkpoint() => Ok(Some(slot.number)),
+        _ => Err(whose.damaged(loaded.first, Damaged("the newest one"))),
     }
 }
 
-pub(crate) fn id(row: &Row<'_>, at: usize) -> rusqlite::Result<CheckpointId> {
-    row.get(at).map(CheckpointId::from_bytes)
+/// The id of a checkpoint that has to be there.
+pub(crate) fn id(blocks: &mut Blocks<'_>, number: i64) -> Result<CheckpointId, Failed> {
+    let whose = blocks.whose;
+    let (block, slot) = blocks.needed(number)?;
+    block.id(slot).ok_or_else(|| whose.damaged(number, Damaged("the id")))
 }
 
-/// The number of a thread's namespace.
-pub(crate) fn space(connection: &Connection, place: &Place) -> rusqlite::Result<Option<i64>> {
-    connection
-        .prepare_cached("SELECT space FROM spaces WHERE thread = ?1 AND namespace = ?2")?
-        .query_row(params![&*place.thread, &*place.namespace], |row| row.get(0))
-        .optional()
-}
-
-fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
-    let span = row.get::<_, Option<i64>>(2)?.unwrap_or(1);
-    Ok(Found { key: row.get(0)?, id: id(row, 1)?, span, branch: row.get(3)? })
-}
-
-/// The checkpoint of an id.
-pub(crate) fn find(connection: &Connection, space: i64, id: CheckpointId) -> rusqlite::Result<Option<Found>> {
-    let range = keys::all(space);
-    connection
-        .prepare_cached(
-            "SELECT key, id, span, branch FROM checkpoints
-             WHERE substr(id, 1, 4) = substr(?1, 1, 4) AND key BETWEEN ?2 AND ?3 AND id = ?1",
-        )?
-        .query_row(params![id.to_bytes(), range.start(), range.end()], found)
-        .optional()
-}
-
-/// The newest checkpoint.
-pub(crate) fn head(connection: &Connection, space: i64) -> rusqlite::Result<Option<Found>> {
-    let range = keys::all(space);
-    connection
-        .prepare_cached(
-            "SELECT key, id, span, branch FROM checkpoints WHERE key BETWEEN ?1 AND ?2
-             ORDER BY key DESC LIMIT 1",
-        )?
-        .query_row(params![range.start(), range.end()], found)
-        .optional()
-}
-
-/// The columns that [`info`] reads. The parent's id is its own row's, or is kept if that was pruned.
-pub(crate) const INFO: &str = "c.key, c.id, coalesce(p.id, c.pruned_parent), t.name, t.tags, c.step, c.time_ms, c.kind";
-
-/// Where they come from.
-pub(crate) const INFO_FROM: &str =
-    "checkpoints c JOIN turns t ON t.turn = c.turn LEFT JOIN checkpoints p ON p.key = c.key - c.back";
-
-/// What is said of a checkpoint.
-pub(crate) fn info(row: &Row<'_>, thread: &str) -> Result<CheckpointInfo, Failed> {
-    let id = id(row, 1)?;
-    let parent = row.get::<_, Option<[u8; 16]>>(2)?.map(CheckpointId::from_bytes);
-    let unreadable = |what: &str, error: serde_json::Error| {
-        StoreError::corrupt(thread, format!("the {what} of checkpoint {id} can't be read: {error}"))
+/// A checkpoint's header, whose parent's id is found out.
+pub(crate) fn header<T>(
+    blocks: &mut Blocks<'_>,
+    number: i64,
+    read: impl FnOnce(Whose<'_>, &Header<'_>) -> Result<T, Failed>,
+) -> Result<(T, Option<CheckpointId>), Failed> {
+    let (whose, id_of) = (blocks.whose, id(blocks, number)?);
+    let (block, slot) = blocks.needed(number)?;
+    let header = block.header(slot).and_then(|header| header.ok_or(Damaged("what is said")));
+    let header = header.map_err(|damaged| whose.corrupt(id_of, damaged))?;
+    let (read, parent) = (read(whose, &header)?, header.parent);
+    let parent = match parent {
+        Parent::None => None,
+        Parent::Pruned(id) => Some(id),
+        Parent::Back(back) => Some(id(blocks, number - back)?),
     };
-    let tags: Tags = match row.get_ref(4)?.as_str_or_null().map_err(rusqlite::Error::from)? {
+    Ok((read, parent))
+}
+
+/// What is said of a checkpoint, but its parent.
+pub(crate) fn info(whose: Whose<'_>, header: &Header<'_>) -> Result<CheckpointInfo, Failed> {
+    let unreadable = |what: &str, error: serde_json::Error| {
+        StoreError::corrupt(whose.thread, format!("the {what} of checkpoint {} can't be read: {error}", header.id))
+    };
+    let kind = match header.kind {
+        "step" => CheckpointKind::Step,
+        kind => serde_json::from_value(kind.into()).map_err(|error| unreadable("kind", error))?,
+    };
+    let tags: Tags = match header.tags {
         Some(tags) => serde_json::from_str(tags).map_err(|error| unreadable("tags", error))?,
         None => Tags::new(),
     };
-    let kind = match row.get_ref(7)?.as_str_or_null().map_err(rusqlite::Error::from)? {
-        Some(kind) => serde_json::from_value(kind.into()).map_err(|error| unreadable("kind", error))?,
-        None => CheckpointKind::default(),
-    };
-    let turn = row.get_ref(3)?.as_str().map_err(rusqlite::Error::from)?;
-    let mut info = CheckpointInfo::new(id, parent, turn, row.get::<_, i64>(5)? as u64);
-    (info.time_ms, info.kind, info.tags) = (row.get::<_, i64>(6)? as u64, kind, tags);
+    let mut info = CheckpointInfo::new(header.id, None, header.turn, header.step);
+    (info.time_ms, info.kind, info.tags) = (header.time_ms, kind, tags);
     Ok(info)
 }
 
-/// A stored text as the bytes it was made of.
-pub(crate) fn bytes(
-    row: &Row<'_>,
-    at: usize,
-    thread: &str,
-    checkpoint: Option<CheckpointId>,
-    what: impl Fn() -> String,
-) -> Result<Vec<u8>, Failed> {
-    let stored = row.get_ref(at)?.as_blob().map_err(rusqlite::Error::from)?;
-    Ok(decode(stored).map_err(|error| error.corrupt(thread, checkpoint, &what()))?)
+/// The position of a checkpoint as it was given.
+pub(crate) fn position(whose: Whose<'_>, header: &Header<'_>) -> Result<Vec<u8>, Failed> {
+    let what = || "the position".to_owned();
+    match header.position {
+        Position::Around(before, after) => Ok([before, &header.step.to_string(), after].concat().into_bytes()),
+        Position::Row(row) => whose.row(Held::Here(row), header.id, what),
+        Position::Large(number) => whose.row(Held::Large(number), header.id, what),
+    }
 }

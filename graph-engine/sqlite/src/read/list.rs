@@ -3,7 +3,8 @@
 use graph_engine::{CheckpointInfo, Filter, Name, Place, ThreadFilter, ThreadInfo};
 use rusqlite::{Connection, params};
 
-use super::checkpoint::{INFO, INFO_FROM, find, head, info, space};
+use super::blocks::Blocks;
+use super::checkpoint::{find, head, header, info, space};
 use crate::error::Failed;
 use crate::keys;
 
@@ -11,33 +12,46 @@ use crate::keys;
 pub(crate) fn list(connection: &Connection, place: &Place, filter: &Filter) -> Result<Vec<CheckpointInfo>, Failed> {
     let limit = filter.limit.unwrap_or(usize::MAX);
     let Some(space) = space(connection, place)? else { return Ok(Vec::new()) };
-    let range = keys::all(space);
-    let end = match filter.before {
-        None => *range.end(),
-        Some(id) => match find(connection, space, id)? {
-            Some(found) => found.key - 1,
+    let mut blocks = Blocks::new(connection, space.number, &place.thread);
+    let whose = blocks.whose;
+    let mut upto = match filter.before {
+        None => keys::number(*keys::all(space.number).end()),
+        Some(id) => match find(&mut blocks, space, id)? {
+            Some(number) => number - 1,
             None => return Ok(Vec::new()),
         },
     };
-    let sql = format!("SELECT {INFO} FROM {INFO_FROM} WHERE c.key BETWEEN ?1 AND ?2 ORDER BY c.key DESC");
-    let mut query = connection.prepare_cached(&sql)?;
-    let mut rows = query.query(params![range.start(), end])?;
-    let mut infos = Vec::new();
-    while infos.len() < limit
-        && let Some(row) = rows.next()?
+    let (mut infos, mut numbers) = (Vec::new(), Vec::new());
+    while upto > 0
+        && let Some(loaded) = blocks.before(upto)?
     {
-        // Every filter is looked at here, so none is ever ignored.
-        let info = info(row, &place.thread)?;
-        if filter.passes(&info.turn, info.step, &info.tags) {
-            infos.push(info);
+        loaded.whole.map_err(|damaged| whose.damaged(loaded.first, damaged))?;
+        let checkpoints = loaded.slots.iter().rev().filter(|slot| slot.is_checkpoint() && slot.number <= upto);
+        numbers.extend(checkpoints.map(|slot| slot.number));
+        upto = loaded.first - 1;
+        for number in numbers.drain(..) {
+            if infos.len() >= limit {
+                return Ok(infos);
+            }
+            let info = info_of(&mut blocks, number)?;
+            // Every filter is looked at here, so none is ever ignored.
+            if filter.passes(&info.turn, info.step, &info.tags) {
+                infos.push(info);
+            }
         }
     }
     Ok(infos)
 }
 
+fn info_of(blocks: &mut Blocks<'_>, number: i64) -> Result<CheckpointInfo, Failed> {
+    let (mut info, parent) = header(blocks, number, info)?;
+    info.parent = parent;
+    Ok(info)
+}
+
 /// The namespaces of a thread, in the order of their bytes.
 pub(crate) fn namespaces(connection: &Connection, thread: &str) -> Result<Vec<Name>, Failed> {
-    let mut query = connection.prepare_cached("SELECT namespace FROM spaces WHERE thread = ?1 ORDER BY namespace")?;
+    let mut query = connection.prepare_cached("SELECT namespace FROM places WHERE thread = ?1 ORDER BY namespace")?;
     let mut rows = query.query([thread])?;
     let mut names = Vec::new();
     while let Some(row) = rows.next()? {
@@ -51,16 +65,14 @@ pub(crate) fn threads(connection: &Connection, filter: &ThreadFilter) -> Result<
     let limit = filter.limit.unwrap_or(usize::MAX);
     let (after, prefix) = (filter.after.as_deref(), filter.prefix.as_deref().unwrap_or(""));
     // What is due is few, so those are taken from their own index and sorted.
-    let due = if filter.due_by.is_some() { "INDEXED BY spaces_due WHERE due_ms IS NOT NULL AND" } else { "WHERE" };
+    let due = if filter.due_by.is_some() { "INDEXED BY places_due WHERE due_ms IS NOT NULL AND" } else { "WHERE" };
     let sql = format!(
-        "SELECT space, thread, due_ms FROM spaces {due} namespace = '' AND thread >= ?1 AND (?2 IS NULL OR thread > ?2) ORDER BY thread"
+        "SELECT space, thread, due_ms FROM places {due} namespace = '' AND thread >= ?1 AND (?2 IS NULL OR thread > ?2) ORDER BY thread"
     );
     let mut query = connection.prepare_cached(&sql)?;
     let first = after.map_or(prefix, |after| after.max(prefix));
     let mut rows = query.query(params![first, after])?;
     let mut threads = Vec::new();
-    let sql = format!("SELECT {INFO} FROM {INFO_FROM} WHERE c.key = ?1");
-    let mut infos = connection.prepare_cached(&sql)?;
     while threads.len() < limit
         && let Some(row) = rows.next()?
     {
@@ -73,10 +85,9 @@ pub(crate) fn threads(connection: &Connection, filter: &ThreadFilter) -> Result<
         if !filter.passes(thread, due_ms) {
             continue;
         }
-        let Some(head) = head(connection, row.get(0)?)? else { continue };
-        let mut found = infos.query([head.key])?;
-        let head = found.next()?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
-        let mut listed = ThreadInfo::new(thread, info(head, thread)?);
+        let mut blocks = Blocks::new(connection, row.get(0)?, thread);
+        let Some(head) = head(&mut blocks)? else { continue };
+        let mut listed = ThreadInfo::new(thread, info_of(&mut blocks, head)?);
         listed.due_ms = due_ms;
         threads.push(listed);
     }

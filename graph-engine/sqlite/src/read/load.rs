@@ -3,35 +3,42 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use graph_engine::{CheckpointId, Commit, FieldRow, Place, SavedResult, Segment, Stored, TaskId};
+use graph_engine::{CheckpointId, Commit, FieldRow, Place, SavedResult, Segment, StoreError, Stored, TaskId};
+use graph_engine_rows::decode;
 use rusqlite::Connection;
 
-use super::checkpoint::{Found, INFO, INFO_FROM, bytes, find, head, info, space};
+use super::blocks::Blocks;
+use super::checkpoint::{Space, find, head, header, id, info, position, space};
 use super::segments::{own, visible};
+use crate::block::Parent;
 use crate::error::Failed;
 
 /// The checkpoint of an id, or the head.
-fn at(connection: &Connection, place: &Place, id: Option<CheckpointId>) -> rusqlite::Result<Option<(i64, Found)>> {
+fn at<'c>(
+    connection: &'c Connection,
+    place: &'c Place,
+    id: Option<CheckpointId>,
+) -> Result<Option<(Space, Blocks<'c>, i64)>, Failed> {
     let Some(space) = space(connection, place)? else { return Ok(None) };
+    let mut blocks = Blocks::new(connection, space.number, &place.thread);
     let found = match id {
-        Some(id) => find(connection, space, id)?,
-        None => head(connection, space)?,
+        Some(id) => find(&mut blocks, space, id)?,
+        None => head(&mut blocks)?,
     };
-    Ok(found.map(|found| (space, found)))
+    Ok(found.map(|found| (space, blocks, found)))
 }
 
-/// A checkpoint without its fields, when it is due, and whether its parent is stored or there is none.
-fn bare(connection: &Connection, found: &Found, thread: &str) -> Result<(Stored, Option<u64>, bool), Failed> {
-    let sql = format!("SELECT {INFO}, c.due_ms, c.position, p.id IS NULL FROM {INFO_FROM} WHERE c.key = ?1");
-    let mut query = connection.prepare_cached(&sql)?;
-    let mut rows = query.query([found.key])?;
-    let row = rows.next()?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
-    let position = bytes(row, 9, thread, Some(found.id), || "the position".to_owned())?;
-    let due = row.get::<_, Option<i64>>(8)?.map(|due| due as u64);
-    Ok((Stored::new(info(row, thread)?, position), due, row.get(10)?))
+/// A checkpoint without its fields, when it is due, and whether its parent is stored.
+fn bare(blocks: &mut Blocks<'_>, number: i64) -> Result<(Stored, Option<u64>, bool), Failed> {
+    let ((mut stored, due, follows), parent) = header(blocks, number, |whose, header| {
+        let stored = Stored::new(info(whose, header)?, position(whose, header)?);
+        Ok((stored, header.due_ms, matches!(header.parent, Parent::Back(_))))
+    })?;
+    stored.info.parent = parent;
+    Ok((stored, due, follows))
 }
 
-fn saved(connection: &Connection, space: i64, at: &Found, thread: &str) -> Result<Vec<SavedResult>, Failed> {
+fn saved(connection: &Connection, space: i64, at: CheckpointId, thread: &str) -> Result<Vec<SavedResult>, Failed> {
     let mut query = connection
         .prepare_cached("SELECT step, rank, name, bytes FROM saved WHERE space = ?1 ORDER BY step, rank, name")?;
     let mut rows = query.query([space])?;
@@ -39,19 +46,26 @@ fn saved(connection: &Connection, space: i64, at: &Found, thread: &str) -> Resul
     while let Some(row) = rows.next()? {
         let task = TaskId { step: row.get::<_, i64>(0)? as u64, rank: row.get(1)? };
         let name = row.get_ref(2)?.as_str().map_err(rusqlite::Error::from)?;
-        let bytes = bytes(row, 3, thread, Some(at.id), || format!("the result of {task:?} saved after the head"))?;
+        let stored = row.get_ref(3)?.as_blob().map_err(rusqlite::Error::from)?;
+        let what = || format!("the result of {task:?} saved after the head");
+        let bytes = decode(stored).map_err(|error| error.corrupt(thread, Some(at), &what()))?;
         results.push(SavedResult::new(task, name, bytes));
     }
     Ok(results)
 }
 
 /// A checkpoint with all its fields and, if it is the head, what was saved after it.
-pub(crate) fn load(connection: &Connection, place: &Place, id: Option<CheckpointId>) -> Result<Option<Stored>, Failed> {
-    let Some((space, found)) = at(connection, place, id)? else { return Ok(None) };
-    let (mut stored, ..) = bare(connection, &found, &place.thread)?;
-    stored.fields = visible(connection, &found, &place.thread, None, |_| true)?;
-    if id.is_none() || head(connection, space)?.is_some_and(|head| head.key == found.key) {
-        stored.saved = saved(connection, space, &found, &place.thread)?;
+pub(crate) fn load(
+    connection: &Connection,
+    place: &Place,
+    at_id: Option<CheckpointId>,
+) -> Result<Option<Stored>, Failed> {
+    let Some((space, mut blocks, number)) = at(connection, place, at_id)? else { return Ok(None) };
+    let (mut stored, ..) = bare(&mut blocks, number)?;
+    stored.fields = visible(&mut blocks, number, None, |_| true)?;
+    // A damaged head doesn't hide what came before it.
+    if at_id.is_none() || head(&mut blocks).is_ok_and(|head| head == Some(number)) {
+        stored.saved = saved(connection, space.number, stored.info.id, &place.thread)?;
     }
     Ok(Some(stored))
 }
@@ -64,22 +78,27 @@ pub(crate) fn field(
     field: &str,
     range: &Range<u64>,
 ) -> Result<Vec<Segment>, Failed> {
-    let Some((_, found)) = at(connection, place, id)? else { return Ok(Vec::new()) };
+    let Some((_, mut blocks, number)) = at(connection, place, id)? else { return Ok(Vec::new()) };
     // A field that doesn't count its items is one segment, whatever the range.
     let touches = |items: &Range<u64>| items.is_empty() || (items.start < range.end && range.start < items.end);
-    visible(connection, &found, &place.thread, Some(field), touches)
+    visible(&mut blocks, number, Some(field), touches)
 }
 
 /// What one checkpoint changed, or all of it if what it followed was pruned.
 pub(crate) fn row(connection: &Connection, place: &Place, id: CheckpointId) -> Result<Option<Commit>, Failed> {
-    let Some((_, found)) = at(connection, place, Some(id))? else { return Ok(None) };
-    let (stored, due_ms, first) = bare(connection, &found, &place.thread)?;
-    let fields = match first {
-        true => visible(connection, &found, &place.thread, None, |_| true)?,
-        false => own(connection, &found, &place.thread)?,
+    let Some((_, mut blocks, number)) = at(connection, place, Some(id))? else { return Ok(None) };
+    row_of(&mut blocks, number).map(Some)
+}
+
+/// The same of the checkpoint of a number.
+pub(crate) fn row_of(blocks: &mut Blocks<'_>, number: i64) -> Result<Commit, Failed> {
+    let (stored, due_ms, follows) = bare(blocks, number)?;
+    let fields = match follows {
+        true => own(blocks, number)?,
+        false => visible(blocks, number, None, |_| true)?,
     };
     let mut commit = Commit::default();
-    (commit.id, commit.parent, commit.kind) = (found.id, stored.info.parent, stored.info.kind);
+    (commit.id, commit.parent, commit.kind) = (stored.info.id, stored.info.parent, stored.info.kind);
     (commit.turn, commit.step, commit.time_ms) = (stored.info.turn, stored.info.step, stored.info.time_ms);
     (commit.due_ms, commit.tags) = (due_ms, Arc::new(stored.info.tags));
     for field in fields {
@@ -88,5 +107,30 @@ pub(crate) fn row(connection: &Connection, place: &Place, id: CheckpointId) -> R
         commit.fields.push(FieldRow::new(field.name, field.encoding, field.items, start..commit.bytes.len()));
     }
     commit.bytes.extend_from_slice(&stored.position);
-    Ok(Some(commit))
+    Ok(commit)
+}
+
+/// Whether a commit is what is stored under its id.
+pub(crate) fn same(blocks: &mut Blocks<'_>, number: i64, commit: &Commit) -> Result<bool, Failed> {
+    let (stored, ..) = bare(blocks, number)?;
+    let own = own(blocks, number)?;
+    let mut wanted: Vec<_> = commit.fields.iter().collect();
+    wanted.sort_by(|one, two| one.name.cmp(&two.name));
+    Ok(stored.info.parent == commit.parent
+        && stored.position == commit.position()
+        && own.len() == wanted.len()
+        && own.iter().zip(wanted).all(|(stored, new)| {
+            stored.name == new.name && stored.encoding == new.encoding && stored.bytes == commit.field_bytes(new)
+        }))
+}
+
+/// The error of a commit that is known with other content.
+pub(crate) fn other_content(thread: &str, id: CheckpointId) -> StoreError {
+    StoreError::conflict(thread, format!("checkpoint {id} has other content"))
+}
+
+/// The newest checkpoint with its id.
+pub(crate) fn newest(blocks: &mut Blocks<'_>) -> Result<Option<(i64, CheckpointId)>, Failed> {
+    let Some(number) = head(blocks)? else { return Ok(None) };
+    Ok(Some((number, id(blocks, number)?)))
 }

@@ -4,128 +4,120 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use graph_engine::{CheckpointId, Encoding, Segment, StoreError};
-use rusqlite::{Connection, Row, params};
 
-use super::checkpoint::{Found, bytes};
+use super::blocks::{Blocks, Whose};
+use super::checkpoint::id;
+use crate::block::{Damaged, Parent, Piece};
 use crate::error::Failed;
-use crate::keys;
 
-/// The branches from a checkpoint back to the first one, each with the last number that counts.
-fn lineage(connection: &Connection, at: &Found) -> rusqlite::Result<Vec<(i64, i64)>> {
-    connection
-        .prepare_cached(
-            "WITH RECURSIVE line (branch, upto, parent, fork, level) AS (
-                 SELECT branch, ?2, parent, fork, 0 FROM branches WHERE branch = ?1
-                 UNION ALL
-                 SELECT b.branch, line.fork, b.parent, b.fork, level + 1
-                 FROM line JOIN branches b ON b.branch = line.parent
-             )
-             SELECT branch, upto FROM line ORDER BY level",
-        )?
-        .query_map(params![at.branch, at.number()], |row| Ok((row.get(0)?, row.get(1)?)))?
-        .collect()
-}
-
-/// The fields that were written in a branch, or one of them.
-fn series(connection: &Connection, branch: i64, field: Option<&str>) -> rusqlite::Result<Vec<(i64, String)>> {
-    let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
-    match field {
-        None => connection
-            .prepare_cached("SELECT series, field FROM series WHERE branch = ?1")?
-            .query_map([branch], read)?
-            .collect(),
-        Some(field) => connection
-            .prepare_cached("SELECT series, field FROM series WHERE branch = ?1 AND field = ?2")?
-            .query_map(params![branch, field], read)?
-            .collect(),
+/// Which fields a checkpoint sees, and the number of the record that wrote each last. How many records were looked at
+/// comes with it.
+pub(crate) fn directory(blocks: &mut Blocks<'_>, number: i64) -> Result<(BTreeMap<String, i64>, usize), Failed> {
+    let whose = blocks.whose;
+    let (mut fields, mut at, mut looks) = (BTreeMap::new(), number, 0);
+    loop {
+        looks += 1;
+        let (block, slot) = blocks.needed(at)?;
+        let damaged = |damaged| whose.damaged(at, damaged);
+        let mut groups = block.groups(slot).map_err(damaged)?;
+        while let Some((name, _)) = groups.next_field().map_err(damaged)? {
+            if !fields.contains_key(name) {
+                fields.insert(name.to_owned(), at);
+            }
+        }
+        let header = block.header(slot).map_err(damaged)?.ok_or_else(|| damaged(Damaged("what is said of it")))?;
+        if let Some(directory) = header.directory {
+            for (name, back) in directory {
+                if !fields.contains_key(name) {
+                    fields.insert(name.to_owned(), at - back);
+                }
+            }
+            return Ok((fields, looks));
+        }
+        match header.parent {
+            Parent::Back(back) if back > 0 => at -= back,
+            _ => return Ok((fields, looks)),
+        }
     }
 }
 
-/// Whose rows are read, for errors.
-pub(crate) struct Whose<'a> {
-    pub(crate) thread: &'a str,
-    pub(crate) id: CheckpointId,
+fn encoding(code: u8, name: &str, of: CheckpointId, whose: Whose<'_>) -> Result<Encoding, Failed> {
+    Encoding::from_code(code).ok_or_else(|| {
+        let why = format!("checkpoint {of}: field `{name}` has the encoding {code}, which is none");
+        StoreError::corrupt(whose.thread, why).into()
+    })
 }
 
-/// A segment without its bytes.
-fn outline(row: &Row<'_>, name: &str, whose: &Whose<'_>) -> Result<(Encoding, Range<u64>), Failed> {
-    let code: u8 = row.get(1)?;
-    let first = row.get::<_, i64>(2)? as u64;
-    let items = first..first.wrapping_add(row.get::<_, i64>(3)? as u64);
-    let Some(encoding) = Encoding::from_code(code) else {
-        let why = format!("checkpoint {}: field `{name}` has the encoding {code}, which is none", whose.id);
-        return Err(StoreError::corrupt(whose.thread, why).into());
-    };
-    Ok((encoding, items))
-}
-
-fn segment(row: &Row<'_>, name: &str, whose: &Whose<'_>) -> Result<Segment, Failed> {
-    let (encoding, items) = outline(row, name, whose)?;
-    whole(row, name, whose, encoding, items)
-}
-
-/// The same with the bytes.
-fn whole(
-    row: &Row<'_>,
-    name: &str,
-    whose: &Whose<'_>,
+fn segment(
+    piece: Piece<'_>,
     encoding: Encoding,
-    items: Range<u64>,
+    name: &str,
+    of: CheckpointId,
+    whose: Whose<'_>,
 ) -> Result<Segment, Failed> {
-    let bytes = bytes(row, 4, whose.thread, Some(whose.id), || format!("field `{name}`"))?;
-    Ok(Segment::new(name.to_owned(), encoding, items, bytes))
+    let bytes = whose.row(piece.held, of, || format!("field `{name}`"))?;
+    Ok(Segment::new(name.to_owned(), encoding, items(piece), bytes))
+}
+
+fn items(piece: Piece<'_>) -> Range<u64> {
+    piece.first..piece.first.wrapping_add(piece.items)
 }
 
 /// For every field (or one) its base and the deltas after it, in order, as of a checkpoint. A segment that is not
 /// wanted is not read.
-pub(super) fn visible(
-    connection: &Connection,
-    at: &Found,
-    thread: &str,
+pub(crate) fn visible(
+    blocks: &mut Blocks<'_>,
+    number: i64,
     only: Option<&str>,
     wanted: impl Fn(&Range<u64>) -> bool,
 ) -> Result<Vec<Segment>, Failed> {
-    let whose = Whose { thread, id: at.id };
-    // Newest first; turned round below.
-    let mut fields: BTreeMap<String, (bool, Vec<Segment>)> = BTreeMap::new();
-    let mut query = connection.prepare_cached(
-        "SELECT key, encoding, first, items, bytes FROM segments WHERE key BETWEEN ?1 AND ?2 ORDER BY key DESC",
-    )?;
-    for (branch, upto) in lineage(connection, at)? {
-        for (series, name) in series(connection, branch, only)? {
-            let (complete, found) = fields.entry(name.clone()).or_default();
-            if *complete {
-                continue;
-            }
-            let range = keys::up_to(series, upto);
-            let mut rows = query.query(params![range.start(), range.end()])?;
-            while let Some(row) = rows.next()? {
-                let (encoding, items) = outline(row, &name, &whose)?;
-                if wanted(&items) {
-                    found.push(whole(row, &name, &whose, encoding, items)?);
-                }
-                if encoding.is_whole() {
-                    *complete = true;
-                    break;
-                }
-            }
+    let (whose, of) = (blocks.whose, id(blocks, number)?);
+    let (fields, _) = directory(blocks, number)?;
+    let mut all: Vec<Segment> = Vec::with_capacity(fields.len() + 16);
+    for (name, newest) in fields {
+        if only.is_some_and(|only| only != name) {
+            continue;
         }
+        // Newest first; turned round below.
+        let begin = all.len();
+        let mut at = newest;
+        loop {
+            let (block, slot) = blocks.needed(at)?;
+            let damaged = |damaged| whose.damaged(at, damaged);
+            let mut groups = block.groups(slot).map_err(damaged)?;
+            let back = groups.find(&name).map_err(damaged)?;
+            let (start, mut complete) = (all.len(), false);
+            while let Some(piece) = groups.next_piece().map_err(damaged)? {
+                let encoding = encoding(piece.encoding, &name, of, whose)?;
+                if encoding.is_whole() {
+                    all.truncate(start);
+                    complete = true;
+                }
+                if wanted(&items(piece)) {
+                    all.push(segment(piece, encoding, &name, of, whose)?);
+                }
+            }
+            all[start..].reverse();
+            if complete || back == 0 {
+                break;
+            }
+            at -= back;
+        }
+        all[begin..].reverse();
     }
-    Ok(fields.into_values().flat_map(|(_, found)| found.into_iter().rev()).collect())
+    Ok(all)
 }
 
 /// What a checkpoint itself wrote, in the order of names.
-pub(crate) fn own(connection: &Connection, at: &Found, thread: &str) -> Result<Vec<Segment>, Failed> {
-    let whose = Whose { thread, id: at.id };
-    let mut found = Vec::new();
-    let mut query = connection.prepare_cached(
-        "SELECT key, encoding, first, items, bytes FROM segments WHERE key BETWEEN ?1 AND ?2 ORDER BY key",
-    )?;
-    for (series, name) in series(connection, at.branch, None)? {
-        let range = keys::up_to(series, at.number());
-        let mut rows = query.query(params![range.end() - at.span + 1, range.end()])?;
-        while let Some(row) = rows.next()? {
-            found.push(segment(row, &name, &whose)?);
+pub(crate) fn own(blocks: &mut Blocks<'_>, number: i64) -> Result<Vec<Segment>, Failed> {
+    let (whose, of) = (blocks.whose, id(blocks, number)?);
+    let (block, slot) = blocks.needed(number)?;
+    let damaged = |damaged| whose.damaged(number, damaged);
+    let mut groups = block.groups(slot).map_err(damaged)?;
+    let mut found: Vec<Segment> = Vec::new();
+    while let Some((name, _)) = groups.next_field().map_err(damaged)? {
+        while let Some(piece) = groups.next_piece().map_err(damaged)? {
+            found.push(segment(piece, encoding(piece.encoding, name, of, whose)?, name, of, whose)?);
         }
     }
     found.sort_by(|one, two| one.name.cmp(&two.name));

@@ -1,35 +1,29 @@
-//! One commit: a checkpoint, its segments, nothing else.
+//! One commit: a record in the last block of its place, nothing else.
 
 use std::collections::HashMap;
 
-use graph_engine::{CheckpointId, CheckpointKind, Commit, Place, StoreError};
-use graph_engine_rows::encode;
-use rusqlite::{OptionalExtension, params};
+use graph_engine::{Commit, Encoding, Place, StoreError};
+use graph_engine_rows::{encode, encode_into};
+use rusqlite::params;
 
-use super::{Head, Writer};
+use super::Writer;
+use super::head::Head;
+use crate::block::{Builder, Group, Header, Held, Parent, Piece, Position, Record};
 use crate::error::Failed;
 use crate::{keys, read};
 
-impl Writer {
-    /// The end of a place, if there is one.
-    pub(super) fn head(&mut self, place: &Place) -> rusqlite::Result<Option<Head>> {
-        if let Some(head) = self.heads.remove(place) {
-            return Ok(Some(head));
-        }
-        let Some(space) = read::space(&self.connection, place)? else { return Ok(None) };
-        let Some(found) = read::head(&self.connection, space)? else { return Ok(None) };
-        let due = self
-            .connection
-            .prepare_cached("SELECT due_ms IS NOT NULL FROM spaces WHERE space = ?1")?
-            .query_row([space], |row| row.get(0))?;
-        let (number, id, branch) = (found.number(), found.id, found.branch);
-        let series = HashMap::new();
-        Ok(Some(Head { space, number, id, branch, due, saved: true, turn: None, series, all_series: false, ids: None }))
-    }
+/// How many records may be looked at to find out which fields a checkpoint sees, if it sees few. For more fields it is
+/// twice as many as there are fields: so the directory costs each commit a little, and a load what the state holds.
+const LOOKS: usize = 16;
 
-    pub(super) fn commit(&mut self, place: &Place, commit: &Commit) -> Result<(), Failed> {
+/// How many checkpoints are put into the index by id at once. In the order of their ids they are spread over it, so
+/// fewer at a time would touch a page each.
+const INDEXED: usize = 256;
+
+impl Writer {
+    pub(crate) fn commit(&mut self, place: &Place, commit: &Commit) -> Result<(), Failed> {
         let head = self.head(place)?;
-        let checked = self.check(place, commit, head.as_ref());
+        let checked = self.check(place, commit, head.as_deref());
         let parent = match checked {
             Ok(Some(parent)) => parent,
             // Nothing is written: what is known of the place stays true.
@@ -42,230 +36,175 @@ impl Writer {
             Some(head) => head,
             None => self.first(place)?,
         };
-        if parent != Some((head.number, head.branch)) {
-            head.branch = self.branch(head.space, parent)?;
-            head.series.clear();
-            head.all_series = true;
+        if parent != Some(head.number) {
+            (head.fields, head.looks) = match parent {
+                None => (HashMap::new(), 0),
+                Some(parent) => {
+                    let mut blocks = read::Blocks::new(&self.connection, head.space.number, &place.thread);
+                    let (fields, looks) = read::directory(&mut blocks, parent)?;
+                    (fields.into_iter().collect(), looks)
+                }
+            };
         }
-        // A field with several segments takes a number for each.
-        let span = widest(commit);
-        let number = head.number + span;
-        let back = parent.map(|(parent, _)| number - parent);
-        self.insert(&mut head, number, span, back, commit)?;
-        self.segments(&mut head, number, span, commit)?;
+        self.record(&mut head, parent, commit)?;
         if std::mem::take(&mut head.saved) {
-            self.connection.prepare_cached("DELETE FROM saved WHERE space = ?1")?.execute([head.space])?;
+            self.connection.prepare_cached("DELETE FROM saved WHERE space = ?1")?.execute([head.space.number])?;
         }
-        if head.due || commit.due_ms.is_some() {
+        if head.space.due || commit.due_ms.is_some() {
             self.connection
-                .prepare_cached("UPDATE spaces SET due_ms = ?2 WHERE space = ?1")?
-                .execute(params![head.space, commit.due_ms.map(|due| due as i64)])?;
-            head.due = commit.due_ms.is_some();
+                .prepare_cached("UPDATE places SET due_ms = ?3 WHERE thread = ?1 AND namespace = ?2")?
+                .execute(params![&*place.thread, &*place.namespace, commit.due_ms.map(|due| due as i64)])?;
+            head.space.due = commit.due_ms.is_some();
         }
-        head.number = number;
-        head.note(commit.id);
+        if head.tail.len() >= INDEXED {
+            self.index(place, &mut head)?;
+        }
         self.remember(place, head);
         Ok(())
     }
 
-    /// Whether it may be stored: `None` if it is there already, else its parent's number and branch.
-    fn check(&self, place: &Place, commit: &Commit, head: Option<&Head>) -> Result<Option<Option<(i64, i64)>>, Failed> {
-        let known = match head {
-            Some(Head { ids: Some(ids), .. }) if !ids.contains(&commit.id) => None,
-            Some(head) => read::find(&self.connection, head.space, commit.id)?,
-            None => None,
+    /// Whether it may be stored: `None` if it is there already, else its parent's number.
+    fn check(&self, place: &Place, commit: &Commit, head: Option<&Head>) -> Result<Option<Option<i64>>, Failed> {
+        let Some(head) = head else {
+            return match commit.parent {
+                None => Ok(Some(None)),
+                Some(_) if !commit.fork => Err(not_the_head(place, None, commit)),
+                Some(_) => Err(no_parent(place)),
+            };
         };
-        if let Some(known) = known {
-            return self.repeated(&known, place, commit).map(|()| None);
+        let mut blocks = read::Blocks::new(&self.connection, head.space.number, &place.thread);
+        let number_of = |blocks: &mut read::Blocks<'_>, id| match head.tail.iter().find(|(known, _)| *known == id) {
+            Some((_, number)) => Ok(Some(*number)),
+            None if head.space.indexed == 0 => Ok(None),
+            None => read::indexed(blocks, head.space, id),
+        };
+        if let Some(number) = number_of(&mut blocks, commit.id)? {
+            return match read::same(&mut blocks, number, commit)? {
+                true => Ok(None),
+                false => Err(read::other_content(&place.thread, commit.id).into()),
+            };
         }
-        let newest = head.map(|head| head.id);
-        if newest != commit.parent && !commit.fork {
-            let show = |id: Option<CheckpointId>| id.map_or_else(|| "none".to_owned(), |id| id.to_string());
-            let why = format!("the head is {}, the commit follows {}", show(newest), show(commit.parent));
-            return Err(StoreError::conflict(&*place.thread, why).into());
+        if Some(head.id) != commit.parent && !commit.fork {
+            return Err(not_the_head(place, Some(head), commit));
         }
-        let parent = match (head, commit.parent) {
-            (_, None) => None,
-            (Some(head), Some(id)) if head.id == id => Some((head.number, head.branch)),
-            (Some(head), Some(id)) => {
-                read::find(&self.connection, head.space, id)?.map(|found| (found.number(), found.branch))
+        match commit.parent {
+            None => Ok(Some(None)),
+            Some(id) if id == head.id => Ok(Some(Some(head.number))),
+            Some(id) => match number_of(&mut blocks, id)? {
+                Some(parent) => Ok(Some(Some(parent))),
+                None => Err(no_parent(place)),
+            },
+        }
+    }
+
+    fn record(&mut self, head: &mut Head, parent: Option<i64>, commit: &Commit) -> Result<(), Failed> {
+        let (number, space) = (head.number + 1, head.space.number);
+        // All rows behind each other, each with its end.
+        let (mut rows, mut ends) =
+            (Vec::with_capacity(commit.bytes.len() + 16), Vec::with_capacity(commit.fields.len()));
+        for field in &commit.fields {
+            encode_into(self.format, commit.field_bytes(field), &mut rows);
+            ends.push(rows.len());
+        }
+        let mut groups: Vec<Group<'_>> = Vec::with_capacity(ends.len());
+        let mut group_of: HashMap<&str, usize> = HashMap::new();
+        let mut start = 0;
+        for (field, end) in commit.fields.iter().zip(ends) {
+            let held = self.hold(space, &mut head.large, &rows[start..end])?;
+            start = end;
+            let items = field.items.end.wrapping_sub(field.items.start);
+            let piece = Piece { encoding: field.encoding.code(), first: field.items.start, items, held };
+            let at = match commit.fields.len() {
+                1 => groups.len(),
+                _ => *group_of.entry(&field.name).or_insert(groups.len()),
+            };
+            if let Some(group) = groups.get_mut(at) {
+                group.pieces.push(piece);
+                continue;
             }
-            (None, Some(_)) => None,
-        };
-        if parent.is_none() && commit.parent.is_some() {
-            return Err(StoreError::conflict(&*place.thread, "the parent of the commit is not stored").into());
-        }
-        Ok(Some(parent))
-    }
-
-    /// A commit that is known already: the same content is a success, other content a conflict.
-    fn repeated(&self, known: &read::Found, place: &Place, commit: &Commit) -> Result<(), Failed> {
-        let stored = read::row(&self.connection, place, commit.id)?;
-        let own = read::own(&self.connection, known, &place.thread)?;
-        let mut wanted: Vec<_> = commit.fields.iter().collect();
-        wanted.sort_by(|one, two| one.name.cmp(&two.name));
-        let same = stored
-            .is_some_and(|stored| stored.parent == commit.parent && stored.position() == commit.position())
-            && own.len() == wanted.len()
-            && own.iter().zip(wanted).all(|(stored, new)| {
-                stored.name == new.name && stored.encoding == new.encoding && stored.bytes == commit.field_bytes(new)
-            });
-        if same {
-            Ok(())
-        } else {
-            let why = format!("checkpoint {} has other content", commit.id);
-            Err(StoreError::conflict(&*place.thread, why).into())
-        }
-    }
-
-    /// A new place.
-    fn first(&self, place: &Place) -> Result<Head, Failed> {
-        let mut insert = self.connection.prepare_cached("INSERT INTO spaces (thread, namespace) VALUES (?1, ?2)")?;
-        let space = insert.insert(params![&*place.thread, &*place.namespace])?;
-        let id = CheckpointId::default();
-        let (series, ids) = (HashMap::new(), Some(Vec::new()));
-        let head = Head {
-            space,
-            number: 0,
-            id,
-            branch: 0,
-            due: false,
-            saved: false,
-            turn: None,
-            series,
-            all_series: false,
-            ids,
-        };
-        Ok(head)
-    }
-
-    pub(super) fn branch(&self, space: i64, parent: Option<(i64, i64)>) -> rusqlite::Result<i64> {
-        self.connection
-            .prepare_cached("INSERT INTO branches (space, parent, fork) VALUES (?1, ?2, ?3)")?
-            .insert(params![space, parent.map(|(_, branch)| branch), parent.map(|(number, _)| number)])
-    }
-
-    fn insert(
-        &self,
-        head: &mut Head,
-        number: i64,
-        span: i64,
-        back: Option<i64>,
-        commit: &Commit,
-    ) -> Result<(), Failed> {
-        let turn = self.turn(head, commit)?;
-        let kind = (commit.kind != CheckpointKind::Step).then(|| commit.kind.as_str());
-        self.connection
-            .prepare_cached(
-                "INSERT INTO checkpoints (key, id, back, span, branch, turn, step, time_ms, kind, due_ms, position)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
-            )?
-            .execute(params![
-                keys::key(head.space, number)?,
-                commit.id.to_bytes(),
-                back,
-                (span > 1).then_some(span),
-                head.branch,
-                turn,
-                commit.step as i64,
-                commit.time_ms as i64,
-                kind,
-                commit.due_ms.map(|due| due as i64),
-                encode(self.format, commit.position()),
-            ])?;
-        Ok(())
-    }
-
-    /// The number of a turn with its tags.
-    fn turn(&self, head: &mut Head, commit: &Commit) -> Result<i64, Failed> {
-        if let Some((name, tags, turn)) = &head.turn
-            && *name == commit.turn
-            && *tags == commit.tags
-        {
-            return Ok(*turn);
-        }
-        let text = match commit.tags.is_empty() {
-            true => None,
-            // Texts by texts: that can always be written.
-            false => Some(serde_json::to_string(&*commit.tags).unwrap_or_default()),
-        };
-        let known = match head.number {
-            // A new place has none.
-            0 => None,
-            _ => self
-                .connection
-                .prepare_cached("SELECT turn FROM turns WHERE space = ?1 AND name = ?2 AND tags IS ?3")?
-                .query_row(params![head.space, &*commit.turn, text], |row| row.get(0))
-                .optional()?,
-        };
-        let turn = match known {
-            Some(turn) => turn,
-            None => self
-                .connection
-                .prepare_cached("INSERT INTO turns (space, name, tags) VALUES (?1, ?2, ?3)")?
-                .insert(params![head.space, &*commit.turn, text])?,
-        };
-        head.turn = Some((commit.turn.clone(), commit.tags.clone(), turn));
-        Ok(turn)
-    }
-
-    fn segments(&self, head: &mut Head, number: i64, span: i64, commit: &Commit) -> Result<(), Failed> {
-        let mut insert = self
-            .connection
-            .prepare_cached("INSERT INTO segments (key, encoding, first, items, bytes) VALUES (?1, ?2, ?3, ?4, ?5)")?;
-        for (at, field) in commit.fields.iter().enumerate() {
-            let series = match head.series.get(&*field.name) {
-                Some(series) => *series,
+            let before = match head.fields.get_mut(&*field.name) {
+                Some(newest) => std::mem::replace(newest, number),
                 None => {
-                    let series = match head.all_series {
-                        true => self.new_series(head.branch, &field.name)?,
-                        false => self.series(head.branch, &field.name)?,
-                    };
-                    head.series.insert(field.name.to_string(), series);
-                    series
+                    head.fields.insert(field.name.to_string(), number);
+                    number
                 }
             };
-            // The last segment of a field has the checkpoint's own number.
-            let later = match span {
-                1 => 0,
-                _ => commit.fields[at + 1..].iter().filter(|other| other.name == field.name).count() as i64,
-            };
-            insert.execute(params![
-                keys::key(series, number - later)?,
-                field.encoding.code(),
-                field.items.start as i64,
-                field.items.end.wrapping_sub(field.items.start) as i64,
-                encode(self.format, commit.field_bytes(field)),
-            ])?;
+            let back = if Encoding::is_whole(field.encoding) { 0 } else { number - before };
+            groups.push(Group { name: &field.name, back, pieces: vec![piece] });
         }
+        let looks = head.looks + 1;
+        let directory = (looks > LOOKS && looks > head.fields.len() * 2).then(|| {
+            let mut fields: Vec<_> =
+                head.fields.iter().map(|(name, newest)| (name.as_str(), number - newest)).collect();
+            fields.sort_unstable();
+            fields
+        });
+        head.looks = if directory.is_some() { 1 } else { looks };
+        let position = commit.position();
+        let row;
+        let position = match Position::around(position, commit.step) {
+            Some(position) => position,
+            None => {
+                row = encode(self.format, position);
+                match self.hold(space, &mut head.large, &row)? {
+                    Held::Here(row) => Position::Row(row),
+                    Held::Large(number) => Position::Large(number),
+                }
+            }
+        };
+        // Texts by texts: that can always be written.
+        let tags = (!commit.tags.is_empty()).then(|| serde_json::to_string(&*commit.tags).unwrap_or_default());
+        let header = Header {
+            id: commit.id,
+            parent: parent.map_or(Parent::None, |parent| Parent::Back(number - parent)),
+            step: commit.step,
+            time_ms: commit.time_ms,
+            kind: commit.kind.as_str(),
+            due_ms: commit.due_ms,
+            turn: &commit.turn,
+            tags: tags.as_deref(),
+            position,
+            directory,
+        };
+        let record = Record { number, header: Some(header), groups };
+        let begun = !head.block.is_empty();
+        if begun && head.block.push(&record, &mut self.draft) {
+            self.connection
+                .prepare_cached("UPDATE blocks SET bytes = ?2 WHERE key = ?1")?
+                .execute(params![keys::key(space, head.block.first)?, head.block.bytes()])?;
+        } else {
+            head.block = Builder::new(number);
+            head.block.push(&record, &mut self.draft);
+            self.insert_block(space, &head.block)?;
+        }
+        (head.number, head.id) = (number, commit.id);
+        head.tail.push((commit.id, number));
         Ok(())
     }
 
-    pub(super) fn series(&self, branch: i64, field: &str) -> rusqlite::Result<i64> {
-        let known = self
-            .connection
-            .prepare_cached("SELECT series FROM series WHERE branch = ?1 AND field = ?2")?
-            .query_row(params![branch, field], |row| row.get(0))
-            .optional()?;
-        match known {
-            Some(series) => Ok(series),
-            None => self.new_series(branch, field),
+    /// Puts the newest checkpoints into the index by id.
+    fn index(&self, place: &Place, head: &mut Head) -> Result<(), Failed> {
+        let mut insert =
+            self.connection.prepare_cached("INSERT INTO ids (space, prefix, number) VALUES (?1, ?2, ?3)")?;
+        // In the order in which they stand there.
+        head.tail.sort_unstable_by_key(|(id, _)| keys::prefix(*id));
+        for (id, number) in head.tail.drain(..) {
+            insert.execute([head.space.number, keys::prefix(id), number])?;
         }
-    }
-
-    fn new_series(&self, branch: i64, field: &str) -> rusqlite::Result<i64> {
+        head.space.indexed = head.number;
         self.connection
-            .prepare_cached("INSERT INTO series (branch, field) VALUES (?1, ?2)")?
-            .insert(params![branch, field])
+            .prepare_cached("UPDATE places SET indexed = ?3 WHERE thread = ?1 AND namespace = ?2")?
+            .execute(params![&*place.thread, &*place.namespace, head.number])?;
+        Ok(())
     }
 }
 
-/// How many segments the field has that has the most of them.
-fn widest(commit: &Commit) -> i64 {
-    if commit.fields.len() < 2 {
-        return 1;
-    }
-    let mut counts: HashMap<&str, i64> = HashMap::new();
-    commit.fields.iter().for_each(|field| *counts.entry(&field.name).or_default() += 1);
-    counts.into_values().max().unwrap_or(1)
+fn not_the_head(place: &Place, head: Option<&Head>, commit: &Commit) -> Failed {
+    let show = |id: Option<graph_engine::CheckpointId>| id.map_or_else(|| "none".to_owned(), |id| id.to_string());
+    let (head, parent) = (show(head.map(|head| head.id)), show(commit.parent));
+    StoreError::conflict(&*place.thread, format!("the head is {head}, the commit follows {parent}")).into()
+}
+
+fn no_parent(place: &Place) -> Failed {
+    StoreError::conflict(&*place.thread, "the parent of the commit is not stored").into()
 }

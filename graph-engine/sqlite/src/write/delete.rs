@@ -11,23 +11,19 @@ impl Writer {
     pub(super) fn clear(&mut self, place: &Place) -> Result<bool, Failed> {
         self.heads.remove(place);
         let Some(space) = read::space(&self.connection, place)? else { return Ok(false) };
-        for series in self.numbers(
-            "SELECT series FROM series WHERE branch IN (SELECT branch FROM branches WHERE space = ?1)",
-            space,
-        )? {
-            let range = keys::all(series);
+        let range = keys::all(space.number);
+        for table in ["blocks", "large"] {
+            let sql = format!("DELETE FROM {table} WHERE key BETWEEN ?1 AND ?2");
+            self.connection.prepare_cached(&sql)?.execute(params![range.start(), range.end()])?;
+        }
+        for table in ["ids", "saved"] {
             self.connection
-                .prepare_cached("DELETE FROM segments WHERE key BETWEEN ?1 AND ?2")?
-                .execute(params![range.start(), range.end()])?;
-            self.connection.prepare_cached("DELETE FROM series WHERE series = ?1")?.execute([series])?;
+                .prepare_cached(&format!("DELETE FROM {table} WHERE space = ?1"))?
+                .execute([space.number])?;
         }
-        let range = keys::all(space);
         self.connection
-            .prepare_cached("DELETE FROM checkpoints WHERE key BETWEEN ?1 AND ?2")?
-            .execute(params![range.start(), range.end()])?;
-        for table in ["saved", "turns", "branches", "spaces"] {
-            self.connection.prepare_cached(&format!("DELETE FROM {table} WHERE space = ?1"))?.execute([space])?;
-        }
+            .prepare_cached("DELETE FROM places WHERE thread = ?1 AND namespace = ?2")?
+            .execute([&*place.thread, &*place.namespace])?;
         Ok(true)
     }
 
@@ -37,10 +33,5 @@ impl Writer {
             self.clear(&Place::new(thread, namespace))?;
         }
         Ok(!namespaces.is_empty())
-    }
-
-    /// The numbers that a query for one number finds.
-    pub(super) fn numbers(&self, sql: &str, of: i64) -> rusqlite::Result<Vec<i64>> {
-        self.connection.prepare_cached(sql)?.query_map([of], |row| row.get(0))?.collect()
     }
 }

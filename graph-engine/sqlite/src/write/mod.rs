@@ -3,23 +3,23 @@
 mod commit;
 mod copy;
 mod delete;
+mod head;
 mod prune;
 mod save;
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
-use graph_engine::{CheckpointId, Commit, Keep, Name, Place, SavedResult, Tags};
+use graph_engine::{CheckpointId, Commit, Keep, Name, Place, SavedResult};
 use graph_engine_rows::Format;
-use rusqlite::Connection;
+use rusqlite::{Connection, params};
 
+use self::head::Head;
+use crate::block::{Builder, Draft, Held, INLINE};
 use crate::error::Failed;
+use crate::keys;
 
 /// How many places the writer remembers.
-const REMEMBERED: usize = 4_096;
-
-/// How many checkpoints of a new place the writer knows by heart.
-const KNOWN: usize = 32;
+const REMEMBERED: usize = 2_048;
 
 /// One change, with everything it needs: whoever asked for it may be gone.
 #[derive(Debug)]
@@ -42,50 +42,31 @@ impl Change {
             Self::Copy(thread, _) | Self::Delete(thread) => thread,
         }
     }
+
+    /// The place that it goes on with.
+    pub(crate) fn place(&self) -> Option<&Place> {
+        match self {
+            Self::Commit(place, _) | Self::Save(place, ..) => Some(place),
+            Self::Prune(..) | Self::Clear(_) | Self::Copy(..) | Self::Delete(_) => None,
+        }
+    }
 }
 
 /// The connection that writes, and what it knows of places it wrote to.
 pub(crate) struct Writer {
     pub(crate) connection: Connection,
     pub(crate) format: Format,
-    heads: HashMap<Place, Head>,
+    heads: HashMap<Place, Box<Head>>,
+    /// The highest number of a space that was given out.
+    spaces: Option<i64>,
     /// Changes when another connection has written: then nothing that is remembered counts.
     version: i64,
-}
-
-/// The end of a place, so that the next commit needs no look-up.
-#[derive(Clone)]
-pub(super) struct Head {
-    space: i64,
-    number: i64,
-    id: CheckpointId,
-    branch: i64,
-    due: bool,
-    /// Results may be saved after it.
-    saved: bool,
-    turn: Option<(Name, Arc<Tags>, i64)>,
-    /// The series of the branch by field.
-    series: HashMap<String, i64>,
-    /// Fields that are not among them have none, because the branch was begun by this writer.
-    all_series: bool,
-    /// All checkpoints of a place that was begun by this writer, as long as they are few.
-    ids: Option<Vec<CheckpointId>>,
-}
-
-impl Head {
-    /// The checkpoint was stored here just now.
-    fn note(&mut self, id: CheckpointId) {
-        self.id = id;
-        match &mut self.ids {
-            Some(ids) if ids.len() < KNOWN => ids.push(id),
-            ids => *ids = None,
-        }
-    }
+    draft: Draft,
 }
 
 impl Writer {
     pub(crate) fn new(connection: Connection, format: Format) -> Self {
-        Self { connection, format, heads: HashMap::new(), version: 0 }
+        Self { connection, format, heads: HashMap::new(), spaces: None, version: 0, draft: Draft::default() }
     }
 
     /// Begins a transaction that no other process can come into.
@@ -97,7 +78,7 @@ impl Writer {
         self.connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
         let version = self.connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
         if version != self.version {
-            self.heads.clear();
+            self.forget();
             self.version = version;
         }
         Ok(())
@@ -109,11 +90,16 @@ impl Writer {
 
     /// Undoes everything since `begin`. SQLite may have done so by itself.
     pub(crate) fn rollback(&mut self) {
-        self.heads.clear();
+        self.forget();
         if !self.connection.is_autocommit() {
             // If it fails the next `begin` tries again.
             let _ = self.connection.execute_batch("ROLLBACK");
         }
+    }
+
+    fn forget(&mut self) {
+        self.heads.clear();
+        self.spaces = None;
     }
 
     /// Makes one change. What is counted or found comes back as a number.
@@ -128,10 +114,52 @@ impl Writer {
         }
     }
 
-    fn remember(&mut self, place: &Place, head: Head) {
+    fn remember(&mut self, place: &Place, head: Box<Head>) {
         if self.heads.len() >= REMEMBERED && !self.heads.contains_key(place) {
             self.heads.clear();
         }
         self.heads.insert(place.clone(), head);
+    }
+
+    /// The number of a new space: every place has blocks, so the last of them has the highest one.
+    fn new_space(&mut self) -> Result<i64, Failed> {
+        let highest = match self.spaces {
+            Some(highest) => highest,
+            None => {
+                let mut query = self.connection.prepare_cached("SELECT coalesce(max(key), 0) >> 32 FROM blocks")?;
+                query.query_row([], |row| row.get(0))?
+            }
+        };
+        self.spaces = Some(highest + 1);
+        Ok(highest + 1)
+    }
+
+    fn insert_block(&self, space: i64, block: &Builder) -> Result<(), Failed> {
+        self.connection
+            .prepare_cached("INSERT INTO blocks (key, bytes) VALUES (?1, ?2)")?
+            .execute(params![keys::key(space, block.first)?, block.bytes()])?;
+        Ok(())
+    }
+
+    /// Where a row is kept: in its block, or beside it. `last` is the last number of a large row that was given out.
+    fn hold<'r>(&self, space: i64, last: &mut Option<i64>, row: &'r [u8]) -> Result<Held<'r>, Failed> {
+        if row.len() <= INLINE {
+            return Ok(Held::Here(row));
+        }
+        let before = match *last {
+            Some(before) => before,
+            None => {
+                let (first, end) = keys::all(space).into_inner();
+                let sql = "SELECT coalesce(max(key), ?1) FROM large WHERE key BETWEEN ?1 AND ?2";
+                let key = self.connection.prepare_cached(sql)?.query_row([first, end], |row| row.get(0))?;
+                keys::number(key)
+            }
+        };
+        let number = before + 1;
+        *last = Some(number);
+        self.connection
+            .prepare_cached("INSERT INTO large (key, bytes) VALUES (?1, ?2)")?
+            .execute(params![keys::key(space, number)?, row])?;
+        Ok(Held::Large(number))
     }
 }

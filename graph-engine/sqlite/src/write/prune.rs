@@ -1,225 +1,206 @@
-//! Pruning: checkpoints go, then the segments that no kept one sees.
-//!
-//! A segment is seen by a checkpoint of its branch that is not older, or by a branch that forked behind it, unless a base
-//! of the same field lies between. So it is enough to know of each branch which numbers are looked from.
+//! Pruning: checkpoints go, then the segments that no kept one sees. Blocks of which something goes are written anew;
+//! others stay as they are.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use graph_engine::{Encoding, Keep, Place};
-use rusqlite::params;
 
 use super::Writer;
+use crate::block::{Builder, Damaged, Draft, Group, Held, Parent, Position, Record};
 use crate::error::Failed;
 use crate::{keys, read};
 
-/// A branch that is left.
-struct Branch {
-    number: i64,
-    /// The parent and where it was left.
-    parent: Option<(i64, i64)>,
-    /// The fields that were written in it.
-    series: BTreeMap<String, i64>,
-    /// The checkpoints that are kept.
-    kept: BTreeSet<i64>,
-    /// From where later branches look at each field.
-    looks: HashMap<String, BTreeSet<i64>>,
-}
+/// Everything of a place, by number.
+type Records<'a> = BTreeMap<i64, Record<'a>>;
+
+/// A field that a record wrote.
+type Wrote = (i64, String);
 
 impl Writer {
     pub(super) fn prune(&mut self, place: &Place, keep: Keep) -> Result<u64, Failed> {
         self.heads.remove(place);
         let Some(space) = read::space(&self.connection, place)? else { return Ok(0) };
-        let Some(head) = read::head(&self.connection, space)? else { return Ok(0) };
-        self.choose(space, head.number(), keep)?;
-        let (first, last) = keys::all(space).into_inner();
-        // A parent that goes leaves its id with its children.
-        self.connection.execute(
-            "UPDATE checkpoints
-             SET back = NULL, pruned_parent = (SELECT p.id FROM checkpoints p WHERE p.key = checkpoints.key - checkpoints.back)
-             WHERE key BETWEEN ?1 AND ?2 AND back IS NOT NULL
-               AND key IN (SELECT key FROM temp.kept) AND key - back NOT IN (SELECT key FROM temp.kept)",
-            params![first, last],
-        )?;
-        let dropped = self.connection.execute(
-            "DELETE FROM checkpoints WHERE key BETWEEN ?1 AND ?2 AND key NOT IN (SELECT key FROM temp.kept)",
-            params![first, last],
-        )?;
-        if dropped > 0 {
-            self.sweep(space)?;
-            self.connection.execute(
-                "DELETE FROM turns WHERE space = ?1
-                 AND turn NOT IN (SELECT turn FROM checkpoints WHERE key BETWEEN ?2 AND ?3)",
-                params![space, first, last],
-            )?;
-        }
-        Ok(dropped as u64)
-    }
-
-    /// Notes the keys of what is kept.
-    fn choose(&self, space: i64, head: i64, keep: Keep) -> Result<(), Failed> {
-        self.connection.execute_batch(
-            "CREATE TEMP TABLE IF NOT EXISTS kept (key INTEGER PRIMARY KEY);
-             DELETE FROM temp.kept;",
-        )?;
-        let head = keys::key(space, head)?;
-        match keep {
-            Keep::Since(time) => {
-                let (first, last) = keys::all(space).into_inner();
-                // Times are unsigned: the upper half of them is negative here.
-                let young = if time <= i64::MAX as u64 {
-                    "(time_ms < 0 OR time_ms >= ?3)"
-                } else {
-                    "(time_ms < 0 AND time_ms >= ?3)"
-                };
-                let sql = format!(
-                    "INSERT INTO temp.kept SELECT key FROM checkpoints
-                     WHERE key BETWEEN ?1 AND ?2 AND (key = ?4 OR {young})"
-                );
-                self.connection.execute(&sql, params![first, last, time as i64, head])?;
-            }
-            Keep::Last(count) => {
-                let count = i64::try_from(count.max(1)).unwrap_or(i64::MAX);
-                self.connection.execute(
-                    "INSERT INTO temp.kept
-                     WITH RECURSIVE chain (key) AS (
-                         SELECT ?1
-                         UNION ALL
-                         SELECT c.key - c.back FROM chain JOIN checkpoints c ON c.key = chain.key WHERE c.back IS NOT NULL
-                         LIMIT ?2
-                     )
-                     SELECT key FROM chain",
-                    params![head, count],
-                )?;
-            }
-            // A kind of pruning that was added later keeps everything here until it is written.
-            _ => {
-                let (first, last) = keys::all(space).into_inner();
-                self.connection.execute(
-                    "INSERT INTO temp.kept SELECT key FROM checkpoints WHERE key BETWEEN ?1 AND ?2",
-                    params![first, last],
-                )?;
+        let mut blocks = read::Blocks::new(&self.connection, space.number, &place.thread);
+        let whose = blocks.whose;
+        let Some(head) = read::head(&mut blocks)? else { return Ok(0) };
+        let all = blocks.into_all()?;
+        let mut records = Records::new();
+        for loaded in &all {
+            loaded.whole.map_err(|damaged| whose.damaged(loaded.first, damaged))?;
+            for slot in &loaded.slots {
+                let record = loaded.view().record(slot).map_err(|damaged| whose.damaged(slot.number, damaged))?;
+                records.insert(slot.number, record);
             }
         }
-        Ok(())
+        let kept = choose(&records, head, keep);
+        let dropped: Vec<i64> = checkpoints(&records).filter(|number| !kept.contains(number)).collect();
+        if dropped.is_empty() {
+            return Ok(0);
+        }
+        let mut blocks = read::Blocks::new(&self.connection, space.number, &place.thread);
+        let mut needed = HashSet::new();
+        let mut behind_gaps = BTreeMap::new();
+        let damaged = |number| whose.damaged(number, Damaged("what was added to"));
+        for number in &kept {
+            let record = &records[number];
+            let parent = record.header.as_ref().map_or(Parent::None, |header| header.parent);
+            if matches!(parent, Parent::Back(back) if kept.contains(&(number - back))) {
+                // What else it sees its parent sees too.
+                for group in &record.groups {
+                    mark(&records, &mut needed, *number, group.name).map_err(damaged)?;
+                }
+                continue;
+            }
+            let (fields, _) = read::directory(&mut blocks, *number)?;
+            for (field, newest) in &fields {
+                mark(&records, &mut needed, *newest, field).map_err(damaged)?;
+            }
+            if let Parent::Back(back) = parent {
+                let id = records.get(&(number - back)).and_then(|parent| parent.header.as_ref());
+                behind_gaps.insert(*number, (id.ok_or_else(|| damaged(*number))?.id, fields));
+            }
+        }
+        let mut changed: BTreeSet<i64> = behind_gaps.keys().copied().collect();
+        let mut freed = Vec::new();
+        for (number, record) in records.iter_mut().filter(|(number, _)| !kept.contains(number)) {
+            let had = record.header.take();
+            if let Some(Position::Large(large)) = had.as_ref().map(|header| header.position) {
+                freed.push(large);
+            }
+            if strip(*number, record, &needed, &mut freed) || had.is_some() {
+                changed.insert(*number);
+            }
+        }
+        for (number, (id, fields)) in &behind_gaps {
+            if let Some(header) = records.get_mut(number).and_then(|record| record.header.as_mut()) {
+                header.parent = Parent::Pruned(*id);
+                header.directory = Some(fields.iter().map(|(name, newest)| (name.as_str(), number - newest)).collect());
+            }
+        }
+        self.rewrite(space.number, &all, &records, &changed)?;
+        for large in freed {
+            let key = keys::key(space.number, large)?;
+            self.connection.prepare_cached("DELETE FROM large WHERE key = ?1")?.execute([key])?;
+        }
+        self.unindex(space, &all, &dropped)?;
+        Ok(dropped.len() as u64)
     }
 
-    /// Drops the segments and branches that nobody looks at any more.
-    fn sweep(&self, space: i64) -> Result<(), Failed> {
-        let mut branches = self.branches(space)?;
-        // A branch is younger than its parent: from the youngest on, all looks are known when a branch is reached.
-        while let Some(branch) = branches.pop() {
-            let mut looked: BTreeSet<String> = branch.looks.keys().cloned().collect();
-            if !branch.kept.is_empty() {
-                // Those who are kept look at everything, also at fields that only an ancestor wrote.
-                looked.extend(self.fields(&branches, &branch));
+    /// Writes the blocks anew in which a record has changed; neighbours of them come together.
+    fn rewrite(
+        &self,
+        space: i64,
+        all: &[read::Loaded],
+        records: &Records<'_>,
+        changed: &BTreeSet<i64>,
+    ) -> Result<(), Failed> {
+        let (mut open, mut draft): (Option<Builder>, Draft) = Default::default();
+        for loaded in all {
+            let changes = loaded.slots.iter().any(|slot| changed.contains(&slot.number));
+            if !changes {
+                if let Some(full) = open.take() {
+                    self.insert_block(space, &full)?;
+                }
+                continue;
             }
-            let mut through = false;
-            for field in &looked {
-                let mut looks = branch.kept.clone();
-                looks.extend(branch.looks.get(field).into_iter().flatten());
-                let first = match branch.series.get(field) {
-                    Some(series) => self.sweep_series(*series, &looks)?,
-                    None => looks.first().copied(),
-                };
-                // What is not found here is looked for where the parent was left.
-                if let (Some(_), Some((parent, fork))) = (first, branch.parent)
-                    && let Some(parent) = branches.iter_mut().find(|other| other.number == parent)
-                {
-                    parent.looks.entry(field.clone()).or_default().insert(fork);
-                    through = true;
+            let key = keys::key(space, loaded.first)?;
+            self.connection.prepare_cached("DELETE FROM blocks WHERE key = ?1")?.execute([key])?;
+            for slot in &loaded.slots {
+                let Some(record) = records.get(&slot.number) else { continue };
+                if record.header.is_none() && record.groups.is_empty() {
+                    continue;
+                }
+                if open.as_mut().is_some_and(|open| open.push(record, &mut draft)) {
+                    continue;
+                }
+                let mut next = Builder::new(slot.number);
+                next.push(record, &mut draft);
+                if let Some(full) = open.replace(next) {
+                    self.insert_block(space, &full)?;
                 }
             }
-            for (field, series) in &branch.series {
-                if !looked.contains(field) {
-                    self.sweep_series(*series, &BTreeSet::new())?;
+        }
+        open.map_or(Ok(()), |last| self.insert_block(space, &last))
+    }
+
+    fn unindex(&self, space: read::Space, all: &[read::Loaded], dropped: &[i64]) -> Result<(), Failed> {
+        let mut delete =
+            self.connection.prepare_cached("DELETE FROM ids WHERE space = ?1 AND prefix = ?2 AND number = ?3")?;
+        let dropped: HashSet<i64> = dropped.iter().copied().filter(|number| *number <= space.indexed).collect();
+        for loaded in all {
+            for slot in loaded.slots.iter().filter(|slot| dropped.contains(&slot.number)) {
+                if let Some(id) = loaded.view().id(slot) {
+                    delete.execute([space.number, keys::prefix(id), slot.number])?;
                 }
             }
-            self.end_branch(&branch, looked.is_empty(), through)?;
         }
         Ok(())
     }
+}
 
-    /// A branch that nobody looks at goes; one that needs nothing of its parent stands alone.
-    fn end_branch(&self, branch: &Branch, forgotten: bool, through: bool) -> Result<(), Failed> {
-        let empty = "DELETE FROM series WHERE branch = ?1
-                     AND NOT EXISTS (SELECT 1 FROM segments WHERE key BETWEEN series << 32 AND (series << 32) | 4294967295)";
-        self.connection.prepare_cached(empty)?.execute([branch.number])?;
-        if forgotten && branch.kept.is_empty() {
-            self.connection.prepare_cached("DELETE FROM branches WHERE branch = ?1")?.execute([branch.number])?;
-        } else if !through {
-            self.connection
-                .prepare_cached(
-                    "UPDATE branches SET parent = NULL, fork = NULL WHERE branch = ?1 AND parent IS NOT NULL",
-                )?
-                .execute([branch.number])?;
-        }
-        Ok(())
-    }
+fn checkpoints(records: &Records<'_>) -> impl Iterator<Item = i64> {
+    records.iter().filter(|(_, record)| record.header.is_some()).map(|(number, _)| *number)
+}
 
-    /// The fields of a branch and its ancestors.
-    fn fields(&self, branches: &[Branch], branch: &Branch) -> BTreeSet<String> {
-        let mut fields: BTreeSet<String> = branch.series.keys().cloned().collect();
-        let mut parent = branch.parent;
-        while let Some((number, _)) = parent
-            && let Some(found) = branches.iter().find(|other| other.number == number)
-        {
-            fields.extend(found.series.keys().cloned());
-            parent = found.parent;
+/// The numbers of what is kept.
+fn choose(records: &Records<'_>, head: i64, keep: Keep) -> BTreeSet<i64> {
+    let header = |number: i64| records.get(&number).and_then(|record| record.header.as_ref());
+    match keep {
+        Keep::Since(time) => checkpoints(records)
+            .filter(|number| *number == head || header(*number).is_some_and(|header| header.time_ms >= time))
+            .collect(),
+        Keep::Last(count) => {
+            let parent = |number: &i64| match header(*number)?.parent {
+                Parent::Back(back) if back > 0 => Some(number - back),
+                _ => None,
+            };
+            std::iter::successors(Some(head), parent).take(count.max(1)).collect()
         }
-        fields
+        // A kind of pruning that was added later keeps everything here until it is written.
+        _ => checkpoints(records).collect(),
     }
+}
 
-    fn branches(&self, space: i64) -> Result<Vec<Branch>, Failed> {
-        let mut branches = Vec::new();
-        let mut kept: HashMap<i64, BTreeSet<i64>> = HashMap::new();
-        let (first, last) = keys::all(space).into_inner();
-        let mut query =
-            self.connection.prepare_cached("SELECT branch, key FROM checkpoints WHERE key BETWEEN ?1 AND ?2")?;
-        let mut rows = query.query(params![first, last])?;
-        while let Some(row) = rows.next()? {
-            kept.entry(row.get(0)?).or_default().insert(keys::number(row.get(1)?));
-        }
-        for number in self.numbers("SELECT branch FROM branches WHERE space = ?1 ORDER BY branch", space)? {
-            let (parent, fork): (Option<i64>, Option<i64>) = self
-                .connection
-                .prepare_cached("SELECT parent, fork FROM branches WHERE branch = ?1")?
-                .query_row([number], |row| Ok((row.get(0)?, row.get(1)?)))?;
-            let series = self
-                .connection
-                .prepare_cached("SELECT field, series FROM series WHERE branch = ?1")?
-                .query_map([number], |row| Ok((row.get(0)?, row.get(1)?)))?
-                .collect::<rusqlite::Result<_>>()?;
-            let kept = kept.remove(&number).unwrap_or_default();
-            branches.push(Branch { number, parent: parent.zip(fork), series, kept, looks: HashMap::new() });
-        }
-        Ok(branches)
-    }
+fn is_whole(code: u8) -> bool {
+    // What is no encoding is kept, and refused by whoever reads it.
+    Encoding::from_code(code).is_some_and(Encoding::is_whole)
+}
 
-    /// Drops the segments of a series that none of these numbers sees, and returns the first number from which no base
-    /// is found.
-    fn sweep_series(&self, series: i64, looks: &BTreeSet<i64>) -> Result<Option<i64>, Failed> {
-        let (first, last) = keys::all(series).into_inner();
-        // What is no encoding is kept, and refused by whoever reads it.
-        let is_whole = |code: u8| Encoding::from_code(code).is_some_and(Encoding::is_whole);
-        let segments: Vec<(i64, bool)> = self
-            .connection
-            .prepare_cached("SELECT key, encoding FROM segments WHERE key BETWEEN ?1 AND ?2 ORDER BY key")?
-            .query_map(params![first, last], |row| Ok((row.get(0)?, is_whole(row.get(1)?))))?
-            .collect::<rusqlite::Result<_>>()?;
-        let mut drop = self.connection.prepare_cached("DELETE FROM segments WHERE key = ?1")?;
-        // From the end, so that the next base is always known.
-        let mut next_base = None;
-        for (key, whole) in segments.iter().rev() {
-            let number = keys::number(*key);
-            let look = looks.range(number..).next();
-            if look.is_none_or(|look| next_base.is_some_and(|base| base <= *look)) {
-                drop.execute([key])?;
-            }
-            if *whole {
-                next_base = Some(number);
-            }
+/// Notes that a field is needed as a record wrote it, and what that was added to.
+fn mark(records: &Records<'_>, needed: &mut HashSet<Wrote>, number: i64, field: &str) -> Result<(), i64> {
+    let mut number = number;
+    while needed.insert((number, field.to_owned())) {
+        let groups = &records.get(&number).ok_or(number)?.groups;
+        let group = groups.iter().find(|group| group.name == field).ok_or(number)?;
+        if group.back == 0 || group.pieces.iter().any(|piece| is_whole(piece.encoding)) {
+            break;
         }
-        let base = segments.iter().find(|(_, whole)| *whole).map(|(key, _)| keys::number(*key));
-        Ok(looks.first().copied().filter(|look| base.is_none_or(|base| base > *look)))
+        number -= group.back;
     }
+    Ok(())
+}
+
+/// Takes out of a pruned record what nobody needs. `true` if that was something.
+fn strip(number: i64, record: &mut Record<'_>, needed: &HashSet<Wrote>, freed: &mut Vec<i64>) -> bool {
+    let before = freed.len();
+    let mut gone = false;
+    let mut free = |group: &Group<'_>, pieces: usize| {
+        gone |= pieces > 0;
+        freed.extend(group.pieces[..pieces].iter().filter_map(|piece| match piece.held {
+            Held::Large(large) => Some(large),
+            Held::Here(_) => None,
+        }));
+    };
+    record.groups.retain_mut(|group| {
+        if !needed.contains(&(number, group.name.to_owned())) {
+            free(group, group.pieces.len());
+            return false;
+        }
+        // Nothing before the last base of one record matters.
+        let base = group.pieces.iter().rposition(|piece| is_whole(piece.encoding)).unwrap_or(0);
+        free(group, base);
+        group.pieces.drain(..base);
+        true
+    });
+    gone || freed.len() > before
 }

@@ -12,7 +12,7 @@ impl Writer {
         let Some(mut head) = self.head(place)? else {
             return Err(StoreError::conflict(&*place.thread, "the thread is not stored").into());
         };
-        let (space, id) = (head.space, head.id);
+        let (space, id) = (head.space.number, head.id);
         head.saved |= id == at;
         self.remember(place, head);
         if id != at {

@@ -1,67 +1,50 @@
 //! The tables, and how a file comes to have them.
 //!
-//! - A space is a thread and a namespace. Its checkpoints are numbered from 1; the newest one is its head. A checkpoint's
-//!   key is `space << 32 | number`, so a space lies together in the file and is read in order.
-//! - A branch is a run of checkpoints without a fork. A series is one field in one branch: its segments have the key
-//!   `series << 32 | number of the checkpoint`, so the last base of a field and what follows it are one range.
-//! - Numbers of threads, turns and fields stand in for their names, so that rows are small.
-//!
-//! A commit adds a checkpoint and the segments it changed and touches nothing else. Pruning drops segments that no kept
-//! checkpoint sees; it never rewrites one.
+//! - A place is a thread and a namespace; its space is a number that stands in for both. Its checkpoints are numbered from
+//!   1, the newest one is its head.
+//! - A block is a run of records of a place, with the fields that each wrote. Its key is `space << 32 | number of the first
+//!   record`, so a place lies together in the file and is read in order. A commit writes to the last block of its place
+//!   and touches nothing else.
+//! - Large values are rows of their own, with keys of the same form.
+//! - Checkpoints are found by their ids in an index that is written for hundreds at once: a thread's newest ones are
+//!   looked for in its last blocks.
+
+mod old;
 
 use std::time::{Duration, Instant};
 
 use graph_engine::StoreError;
 use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 
-use crate::error::sql;
+use crate::error::{Failed, sql};
 use crate::options::SqliteOptions;
 
 /// `gEng`: says whose file it is.
 const APPLICATION: i32 = 0x6745_6e67;
 
-/// Each brings a file from the version that is its place to the next. Never change one that was released.
-const MIGRATIONS: &[&str] = &["
-    CREATE TABLE spaces (
-        space INTEGER PRIMARY KEY,
+/// What a new file is made of.
+const TABLES: &str = "
+    CREATE TABLE places (
         thread TEXT NOT NULL,
         namespace TEXT NOT NULL,
+        space INTEGER NOT NULL,
+        indexed INTEGER NOT NULL,
         due_ms INTEGER,
-        UNIQUE (thread, namespace)
-    );
-    CREATE INDEX spaces_due ON spaces (due_ms) WHERE due_ms IS NOT NULL;
-    CREATE TABLE turns (turn INTEGER PRIMARY KEY, space INTEGER NOT NULL, name TEXT NOT NULL, tags TEXT);
-    CREATE INDEX turns_of_space ON turns (space, name);
-    CREATE TABLE branches (branch INTEGER PRIMARY KEY, space INTEGER NOT NULL, parent INTEGER, fork INTEGER);
-    CREATE INDEX branches_of_space ON branches (space);
-    CREATE TABLE series (
-        series INTEGER PRIMARY KEY,
-        branch INTEGER NOT NULL,
-        field TEXT NOT NULL,
-        UNIQUE (branch, field)
-    );
-    CREATE TABLE checkpoints (
-        key INTEGER PRIMARY KEY,
-        id BLOB NOT NULL,
-        back INTEGER,
-        pruned_parent BLOB,
-        span INTEGER,
-        branch INTEGER NOT NULL,
-        turn INTEGER NOT NULL,
-        step INTEGER NOT NULL,
-        time_ms INTEGER NOT NULL,
-        kind TEXT,
-        due_ms INTEGER,
-        position BLOB NOT NULL
-    );
-    CREATE INDEX checkpoints_by_id ON checkpoints (substr(id, 1, 4));
-    CREATE TABLE segments (
-        key INTEGER PRIMARY KEY,
-        encoding INTEGER NOT NULL,
-        first INTEGER NOT NULL,
-        items INTEGER NOT NULL,
-        bytes BLOB NOT NULL
-    );
+        PRIMARY KEY (thread, namespace)
+    ) WITHOUT ROWID;
+    CREATE INDEX places_due ON places (due_ms) WHERE due_ms IS NOT NULL;
+    CREATE TABLE blocks (key INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
+    CREATE TABLE large (key INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
+    CREATE TABLE ids (
+        space INTEGER NOT NULL,
+        prefix INTEGER NOT NULL,
+        number INTEGER NOT NULL,
+        PRIMARY KEY (space, prefix, number)
+    ) WITHOUT ROWID;
+";
+
+/// Results of single tasks: the same in both versions.
+const SAVED: &str = "
     CREATE TABLE saved (
         space INTEGER NOT NULL,
         step INTEGER NOT NULL,
@@ -70,10 +53,10 @@ const MIGRATIONS: &[&str] = &["
         bytes BLOB NOT NULL,
         PRIMARY KEY (space, step, rank, name)
     ) WITHOUT ROWID;
-"];
+";
 
 /// The version that this program writes.
-const KNOWN: i64 = MIGRATIONS.len() as i64;
+const KNOWN: i64 = 2;
 
 /// Brings a connection that writes, and its file, to where this program wants them.
 pub(crate) fn prepare(connection: &mut Connection, options: &SqliteOptions, file: &str) -> Result<(), StoreError> {
@@ -141,10 +124,20 @@ fn migrate(connection: &mut Connection, file: &str) -> rusqlite::Result<Result<(
             "`{file}` has schema version {done}, this program knows {KNOWN}; open it with the newer program that wrote it"
         ))));
     }
-    for (at, statements) in MIGRATIONS.iter().enumerate().skip(done as usize) {
-        transaction.execute_batch(statements)?;
-        transaction.execute("INSERT INTO migrations VALUES (?1, ?2)", (at as i64 + 1, statements))?;
+    transaction.execute_batch(TABLES)?;
+    match done {
+        0 => transaction.execute_batch(SAVED)?,
+        // A row for each checkpoint and segment, and tables for what stood in for names.
+        _ => {
+            if let Err(failed) = old::convert(&transaction) {
+                return match failed {
+                    Failed::Refused(error) => Ok(Err(error)),
+                    Failed::Sql(error) => Err(error),
+                };
+            }
+        }
     }
+    transaction.execute("INSERT INTO migrations VALUES (?1, ?2)", (KNOWN, TABLES))?;
     transaction.pragma_update(None, "application_id", APPLICATION)?;
     transaction.commit()?;
     Ok(Ok(()))

@@ -3,13 +3,17 @@
 //! There is at most one leader. It is a blocking task of the caller's runtime, made when a change comes and nobody
 //! leads, and it ends when nothing waits. So no thread of its own is kept, and a paused clock stands still while it works.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+mod in_place;
 
-use graph_engine::StoreError;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+
+use graph_engine::{Commit, Place, StoreError};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
+use self::in_place::InPlace;
 use crate::error::Failed;
+use crate::options::SqliteOptions;
 use crate::write::{Change, Writer};
 
 /// How many changes go into one transaction at most, so that nobody waits for too many others.
@@ -53,11 +57,18 @@ struct Waiting {
     led: bool,
 }
 
+/// The connection that writes, and who may use it without the queue.
+struct Desk {
+    writer: Writer,
+    in_place: InPlace,
+}
+
 pub(crate) struct Queue {
     waiting: Mutex<Waiting>,
-    /// Only the leader holds it.
-    writer: Mutex<Writer>,
+    /// The leader holds it, or whoever commits in place while nobody leads.
+    desk: Mutex<Desk>,
     stats: Mutex<SqliteStats>,
+    in_place: bool,
 }
 
 /// Nothing that is guarded here is left half changed by a panic: a transaction is rolled back by the next one.
@@ -70,12 +81,62 @@ fn closed() -> StoreError {
 }
 
 impl Queue {
-    pub(crate) fn new(writer: Writer) -> Arc<Self> {
-        Arc::new(Self { waiting: Mutex::default(), writer: Mutex::new(writer), stats: Mutex::default() })
+    pub(crate) fn new(writer: Writer, options: &SqliteOptions) -> Arc<Self> {
+        let desk = Desk { writer, in_place: InPlace::new(options) };
+        let in_place = desk.in_place.allowed();
+        Arc::new(Self { waiting: Mutex::default(), desk: Mutex::new(desk), stats: Mutex::default(), in_place })
     }
 
     pub(crate) fn stats(&self) -> SqliteStats {
         *lock(&self.stats)
+    }
+
+    /// Makes a commit, in place if that holds up nobody.
+    pub(crate) async fn commit(self: &Arc<Self>, place: &Place, commit: &Commit) -> Result<(), StoreError> {
+        if self.in_place {
+            // Others have their turn too.
+            tokio::task::consume_budget().await;
+            if let Some(made) = self.at_once(place, commit) {
+                return made;
+            }
+        }
+        self.change(Change::Commit(place.clone(), commit.clone())).await.map(drop)
+    }
+
+    /// What a commit came to; `None` if the queue has to make it.
+    fn at_once(&self, place: &Place, commit: &Commit) -> Option<Result<(), StoreError>> {
+        let waiting = lock(&self.waiting);
+        if waiting.led {
+            return None;
+        }
+        let mut desk = match self.desk.try_lock() {
+            Ok(desk) => desk,
+            Err(TryLockError::Poisoned(desk)) => desk.into_inner(),
+            Err(TryLockError::WouldBlock) => return None,
+        };
+        drop(waiting);
+        let Desk { writer, in_place } = &mut *desk;
+        if !in_place.begin(&writer.connection, place, commit) {
+            return None;
+        }
+        // Whatever goes wrong the queue does again, and says what it was.
+        writer.begin().ok()?;
+        let made = match writer.commit(place, commit) {
+            Err(Failed::Sql(_)) => Err(()),
+            refused_or_made => writer.end().map_err(drop).map(|()| refused_or_made),
+        };
+        let Ok(made) = made else {
+            writer.rollback();
+            return None;
+        };
+        drop(desk);
+        let mut stats = lock(&self.stats);
+        stats.changes += 1;
+        if made.is_ok() {
+            stats.transactions += 1;
+            stats.largest_group = stats.largest_group.max(1);
+        }
+        Some(made.map_err(|failed| failed.of(&place.thread)))
     }
 
     /// Makes a change. If the caller goes away it is made all the same.
@@ -111,7 +172,14 @@ impl Queue {
     }
 
     /// All changes in one transaction, or each in its own if SQLite failed in the middle.
-    fn group(&self, writer: &mut Writer, changes: Vec<(Change, Answer)>) {
+    fn group(&self, desk: &mut Desk, changes: Vec<(Change, Answer)>) {
+        let Desk { writer, in_place } = desk;
+        let alone = match &changes[..] {
+            [(change, _)] => change.place(),
+            _ => None,
+        };
+        // If it fails the log is folded a little later.
+        let _ = in_place.queue(&writer.connection, alone);
         let made = match &changes[..] {
             [_] => Err(()),
             _ => self.together(writer, &changes),
@@ -183,7 +251,7 @@ struct Leader {
 impl Leader {
     fn lead(mut self) {
         let queue = self.queue.clone();
-        let mut writer = lock(&queue.writer);
+        let mut desk = lock(&queue.desk);
         loop {
             let mut jobs = {
                 let mut waiting = lock(&queue.waiting);
@@ -192,11 +260,11 @@ impl Leader {
             };
             if jobs.peek().is_none() {
                 // The writer is given back before another one may lead.
-                drop(writer);
+                drop(desk);
                 if self.resign() {
                     return;
                 }
-                writer = lock(&queue.writer);
+                desk = lock(&queue.desk);
             }
             let mut changes = Vec::new();
             for job in jobs {
@@ -205,14 +273,14 @@ impl Leader {
                     Job::Ask(work) => {
                         // It comes after what was asked for before it.
                         if !changes.is_empty() {
-                            queue.group(&mut writer, std::mem::take(&mut changes));
+                            queue.group(&mut desk, std::mem::take(&mut changes));
                         }
-                        work(&writer);
+                        work(&desk.writer);
                     }
                 }
             }
             if !changes.is_empty() {
-                queue.group(&mut writer, changes);
+                queue.group(&mut desk, changes);
             }
         }
     }

@@ -1,0 +1,98 @@
+//! When a commit may be made on the thread that asks for it.
+//!
+//! A commit that doesn't wait for the disk takes some microseconds, as long as handing it to another thread and hearing
+//! of it again. So a thread that commits alone does it in place, if nothing in it can wait:
+//!
+//! - not for the disk: only with [`Synchronous::Off`] and [`Synchronous::Normal`], where the disk is told when the log is
+//!   folded into the file, and by the first commit after that. Both are done by the queue: a commit in place never folds,
+//!   and now and then two commits in turn take the way through the queue, the first of which may fold.
+//! - not for another process: if the file is locked the queue waits for it.
+//! - not for long: only small commits.
+//!
+//! Whoever isn't alone is better off in the queue, where commits share a transaction. Alone is a place whose changes
+//! were the last ones.
+
+use std::time::Duration;
+
+use graph_engine::{Commit, Place};
+use rusqlite::Connection;
+
+use crate::options::{SqliteOptions, Synchronous};
+
+/// How many bytes a commit in place may have.
+const MOST: usize = 32 * 1_024;
+
+/// How many pages may be written to the log before it is looked at.
+const PAGES: usize = 500;
+
+/// From how many pages on the log is folded into the file: what SQLite itself would take.
+const FOLD: i64 = 1_000;
+
+const PAGE: usize = 4_096;
+
+/// Who is alone, and how the connection is set.
+pub(super) struct InPlace {
+    allowed: bool,
+    patience: Duration,
+    /// Whose changes the last ones were.
+    last: Option<Place>,
+    /// How many of them in turn went through the queue: the second one doesn't fold, so nothing is due after it.
+    queued: u8,
+    pages: usize,
+    folds: bool,
+    waits: bool,
+}
+
+impl InPlace {
+    pub(super) fn new(options: &SqliteOptions) -> Self {
+        let allowed = matches!(options.synchronous, Synchronous::Off | Synchronous::Normal);
+        let patience = options.busy_timeout;
+        Self { allowed, patience, last: None, queued: 0, pages: 0, folds: true, waits: true }
+    }
+
+    /// Whether commits may be made in place at all.
+    pub(super) fn allowed(&self) -> bool {
+        self.allowed
+    }
+
+    /// Whether this one may; the connection is ready for it then.
+    pub(super) fn begin(&mut self, connection: &Connection, place: &Place, commit: &Commit) -> bool {
+        if self.queued < 2 || commit.bytes.len() > MOST || self.last.as_ref() != Some(place) {
+            return false;
+        }
+        // A record, and what a full page brings with it.
+        let Some(left) = self.pages.checked_sub(2 + commit.bytes.len() / PAGE * 2) else {
+            self.queued = 0;
+            return false;
+        };
+        self.pages = left;
+        self.set(connection, false, false).is_ok()
+    }
+
+    /// Changes go through the queue: of one place, or of several.
+    pub(super) fn queue(&mut self, connection: &Connection, place: Option<&Place>) -> rusqlite::Result<()> {
+        if place.is_none() || self.last.as_ref() != place {
+            self.last = place.cloned();
+            self.queued = 0;
+        }
+        self.queued = (self.queued + 1).min(2);
+        let second = self.allowed && self.queued == 2;
+        if second {
+            self.pages = PAGES;
+        }
+        self.set(connection, !second, true)
+    }
+
+    fn set(&mut self, connection: &Connection, folds: bool, waits: bool) -> rusqlite::Result<()> {
+        if folds != self.folds {
+            let pages = if folds { FOLD } else { 0 };
+            connection.pragma_update(None, "wal_autocheckpoint", pages)?;
+            self.folds = folds;
+        }
+        if waits != self.waits {
+            connection.busy_timeout(if waits { self.patience } else { Duration::ZERO })?;
+            self.waits = waits;
+        }
+        Ok(())
+    }
+}
