@@ -1,0 +1,129 @@
+//! What all Rust programs of the comparison share: the question on the command line, clocks, messages, the line of the
+//! answer.
+//!
+//! ```text
+//! PROGRAM WORKLOAD N VARIANT SAMPLES FOLDER
+//! ```
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use cpu_time::ProcessTime;
+use serde_json::{Value, json};
+
+/// A sample is at least so long: work that is shorter is done several times in one.
+const SHORTEST: Duration = Duration::from_millis(20);
+
+/// What a program is asked for.
+pub struct Asked {
+    pub workload: String,
+    pub n: u64,
+    pub variant: String,
+    samples: usize,
+    folder: PathBuf,
+}
+
+/// CPU and wall time, in nanoseconds a unit.
+#[derive(Default)]
+pub struct Times {
+    cpu: Vec<f64>,
+    wall: Vec<f64>,
+}
+
+impl Asked {
+    /// Reads the command line, from the argument with this number.
+    pub fn from_args(first: usize) -> Self {
+        let mut args = std::env::args().skip(first);
+        let mut next = |what: &str| args.next().unwrap_or_else(|| panic!("{what} is missing"));
+        Self {
+            workload: next("WORKLOAD"),
+            n: next("N").parse().expect("N is a number"),
+            variant: next("VARIANT"),
+            samples: next("SAMPLES").parse().expect("SAMPLES is a number"),
+            folder: next("FOLDER").into(),
+        }
+    }
+
+    /// A path for a file that isn't there yet.
+    pub fn fresh_file(&self, run: u64) -> PathBuf {
+        let path = self.folder.join(format!("{}-{run}.sqlite", std::process::id()));
+        ["", "-wal", "-shm", "-journal"].iter().for_each(|end| drop(std::fs::remove_file(with_end(&path, end))));
+        path
+    }
+
+    /// Does work again and again, after once to warm up. What it needs is made, and what it leaves is dropped, outside
+    /// of the time.
+    pub fn each<T, R>(&self, units: u64, mut make: impl FnMut() -> T, mut work: impl FnMut(T) -> R) -> Times {
+        let thing = make();
+        let begin = Instant::now();
+        drop(work(thing));
+        let repeats = (SHORTEST.as_nanos() / begin.elapsed().as_nanos().max(1)).clamp(1, 10_000) as u32;
+        let mut times = Times::default();
+        for _ in 0..self.samples {
+            let (mut cpu, mut wall) = (Duration::ZERO, Duration::ZERO);
+            for _ in 0..repeats {
+                let thing = make();
+                let (begin, cpu_begin) = (Instant::now(), ProcessTime::now());
+                let left = work(thing);
+                cpu += cpu_begin.elapsed();
+                wall += begin.elapsed();
+                drop(left);
+            }
+            let per_unit = |time: Duration| time.as_nanos() as f64 / f64::from(repeats) / units as f64;
+            times.cpu.push(per_unit(cpu));
+            times.wall.push(per_unit(wall));
+        }
+        times
+    }
+
+    /// The same for work that needs nothing made.
+    pub fn times<R>(&self, units: u64, mut work: impl FnMut() -> R) -> Times {
+        self.each(units, || (), |()| work())
+    }
+
+    /// Prints the line of the answer.
+    pub fn answer(&self, implementation: &str, times: Times, bytes: Option<u64>) {
+        let line = json!({
+            "impl": implementation, "workload": self.workload, "n": self.n, "variant": self.variant,
+            "cpu": times.cpu, "wall": times.wall, "bytes": bytes, "peak_kib": peak_kib(),
+        });
+        println!("{line}");
+    }
+}
+
+fn with_end(path: &Path, end: &str) -> PathBuf {
+    let mut whole = path.as_os_str().to_owned();
+    whole.push(end);
+    whole.into()
+}
+
+fn peak_kib() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?.split_whitespace().next()?.parse().ok()
+}
+
+/// Bytes of a store's file, and of the log beside it.
+pub fn stored_bytes(path: &Path) -> u64 {
+    let size = |end| std::fs::metadata(with_end(path, end)).map_or(0, |file| file.len());
+    size("") + size("-wal")
+}
+
+/// So many letters that no store can compress.
+pub fn letters(seed: u64, size: usize) -> String {
+    let mut x = (seed as u32).wrapping_mul(2_654_435_761).wrapping_add(12_345);
+    let mut letter = || {
+        x = x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        char::from(b"abcdefghijklmnopqrstuvwxyz012345"[(x >> 27) as usize])
+    };
+    (0..size).map(|_| letter()).collect()
+}
+
+/// The `i`th message of 100 bytes of text.
+pub fn message(i: u64) -> Value {
+    json!({"role": role(i), "id": i, "content": letters(i, 100)})
+}
+
+/// Who says the `i`th message.
+pub fn role(i: u64) -> &'static str {
+    if i % 2 == 0 { "user" } else { "assistant" }
+}
