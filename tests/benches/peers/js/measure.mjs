@@ -3,7 +3,9 @@
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 
-const SHORTEST = 20_000_000; // nanoseconds; shorter work is done several times in one sample
+const SHORTEST = 50_000_000; // nanoseconds; shorter work is done several times in one sample
+const WARM = 500_000_000; // so long is work done before it is measured, for the compiler
+const LONG = 2_000_000_000; // work that takes longer needs no other work to warm up
 
 const [workload, n, variant, samples, folder] = process.argv.slice(2);
 export const asked = { workload, n: Number(n), variant, samples: Number(samples) };
@@ -12,33 +14,34 @@ const wallClock = () => Number(process.hrtime.bigint());
 
 export const freshFile = () => join(mkdtempSync(join(folder, "js-")), "threads.sqlite");
 
-/** Does work again and again. What it needs is made outside of the time. */
-export async function each(units, make, work, warm = true) {
-  let repeats = 1;
-  if (warm) {
+/** Does work again and again, after some to warm up. What it needs is made outside of the time. */
+export async function each(units, make, work) {
+  const once = async () => {
     const thing = await make();
-    const begin = wallClock();
+    const cpu = process.cpuUsage(), wall = wallClock();
     await work(thing);
-    repeats = Math.max(1, Math.min(1000, Math.floor(SHORTEST / (wallClock() - begin))));
-  }
+    const took = wallClock() - wall, used = process.cpuUsage(cpu);
+    return [(used.user + used.system) * 1000, took];
+  };
   const times = { cpu: [], wall: [] };
-  for (let sample = 0; sample < asked.samples; sample++) {
-    let cpu = 0, wall = 0;
+  let cpu = 0, wall = 0;
+  for (let warmed = 0; warmed < WARM; warmed += wall) [cpu, wall] = await once();
+  const add = (repeats) => (times.cpu.push(cpu / repeats / units), times.wall.push(wall / repeats / units));
+  if (wall > LONG) add(1); // it has warmed up on its way
+  const repeats = Math.max(1, Math.min(1000, Math.floor(SHORTEST / wall)));
+  while (times.cpu.length < asked.samples) {
+    cpu = wall = 0;
     for (let i = 0; i < repeats; i++) {
-      const thing = await make();
-      const cpuBegin = process.cpuUsage(), wallBegin = wallClock();
-      await work(thing);
-      wall += wallClock() - wallBegin;
-      const used = process.cpuUsage(cpuBegin);
-      cpu += (used.user + used.system) * 1000;
+      const [moreCpu, moreWall] = await once();
+      cpu += moreCpu;
+      wall += moreWall;
     }
-    times.cpu.push(cpu / repeats / units);
-    times.wall.push(wall / repeats / units);
+    add(repeats);
   }
   return times;
 }
 
-export const times = (units, work, warm = true) => each(units, () => {}, work, warm);
+export const times = (units, work) => each(units, () => {}, work);
 
 export function answer(times, bytes = null) {
   const { workload, n, variant } = asked;

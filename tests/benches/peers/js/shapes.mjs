@@ -36,7 +36,7 @@ export const growing = () => again(Chat, say);
 
 async function loop({ n }) {
   const graph = counting().compile();
-  return times(n, async () => assert.equal((await graph.invoke({ n: 0, limit: n }, config())).n, n), false);
+  return times(n, async () => assert.equal((await graph.invoke({ n: 0, limit: n }, config())).n, n));
 }
 
 async function chainRun({ n }) {
@@ -101,7 +101,7 @@ async function stream({ n }) {
 async function exportMermaid({ n }) {
   const graph = chain(n).compile();
   const work = async () => assert((await graph.getGraphAsync()).drawMermaid().includes(`n${n - 1}`));
-  return times(n, work, false);
+  return times(n, work);
 }
 
 async function sequential({ n }) {

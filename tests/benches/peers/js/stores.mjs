@@ -44,7 +44,7 @@ async function ckptLoop({ n, variant }) {
     const end = await graph.invoke({ n: 0, limit: n, ...(grow ? { messages: [] } : {}) }, sync());
     assert(end.n === n && (!grow || end.messages.length === n));
   };
-  const measured = await each(n, make, run, false);
+  const measured = await each(n, make, run);
   assert((await checkpoints(store)) > n);
   return { ...measured, bytes: store.close() };
 }
@@ -60,7 +60,7 @@ async function threads({ n, variant }) {
     const ends = await Promise.all(numbers(n).map((i) => graph.invoke({ n: 0 }, config(i))));
     assert(ends.every((end) => end.n === 5));
   };
-  const measured = await each(n, make, run, false);
+  const measured = await each(n, make, run);
   assert((await checkpoints(store, n - 1)) > 5);
   return measured;
 }
@@ -94,7 +94,7 @@ async function askHuman({ n, variant }) {
     for (const _ of numbers(n)) end = await graph.invoke(new Command({ resume: 1 }), config(thread));
     assert.equal(end.n, n);
   };
-  return times(n, run, false);
+  return times(n, run);
 }
 
 export const STORES = { ckpt_loop: ckptLoop, threads, resume, interrupt: askHuman };

@@ -7,7 +7,9 @@ import sys
 import tempfile
 import time
 
-SHORTEST = 20_000_000  # nanoseconds; shorter work is done several times in one sample
+SHORTEST = 50_000_000  # nanoseconds; shorter work is done several times in one sample
+WARM = 200_000_000  # so long is work done before it is measured
+LONG = 500_000_000  # work that takes longer needs no other work to warm up
 
 
 class Asked:
@@ -18,28 +20,30 @@ class Asked:
     def fresh_file(self):
         return os.path.join(tempfile.mkdtemp(dir=self.folder), "threads.sqlite")
 
-    def each(self, units, make, work, warm=True):
-        """Does work again and again. What it needs is made outside of the time."""
-        repeats = 1
-        if warm:
-            thing, begin = make(), time.perf_counter_ns()
+    def each(self, units, make, work):
+        """Does work again and again, after some to warm up. What it needs is made outside of the time."""
+
+        def once():
+            thing = make()
+            wall, cpu = time.perf_counter_ns(), time.process_time_ns()
             work(thing)
-            repeats = max(1, min(1000, SHORTEST // (time.perf_counter_ns() - begin)))
-        cpus, walls = [], []
-        for _ in range(self.samples):
-            cpu = wall = 0
-            for _ in range(repeats):
-                thing = make()
-                wall_begin, cpu_begin = time.perf_counter_ns(), time.process_time_ns()
-                work(thing)
-                cpu += time.process_time_ns() - cpu_begin
-                wall += time.perf_counter_ns() - wall_begin
+            return time.process_time_ns() - cpu, time.perf_counter_ns() - wall
+
+        warmed, cpus, walls = 0, [], []
+        while warmed < WARM:
+            cpu, wall = once()
+            warmed += wall
+        if wall > LONG:  # it has warmed up on its way
+            cpus, walls = [cpu / units], [wall / units]
+        repeats = max(1, min(1000, SHORTEST // wall))
+        while len(cpus) < self.samples:
+            cpu, wall = map(sum, zip(*(once() for _ in range(repeats))))
             cpus.append(cpu / repeats / units)
             walls.append(wall / repeats / units)
         return cpus, walls
 
-    def times(self, units, work, warm=True):
-        return self.each(units, lambda: None, lambda _: work(), warm)
+    def times(self, units, work):
+        return self.each(units, lambda: None, lambda _: work())
 
     def answer(self, times, bytes=None):
         print(json.dumps({

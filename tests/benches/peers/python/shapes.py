@@ -60,7 +60,7 @@ def loop(asked):
     def run():
         assert graph.invoke({"n": 0, "limit": asked.n}, config())["n"] == asked.n
 
-    asked.answer(asked.times(asked.n, run, warm=False))
+    asked.answer(asked.times(asked.n, run))
 
 
 def chain_run(asked):
@@ -172,7 +172,7 @@ def export_mermaid(asked):
     def run():
         assert f"n{asked.n - 1}" in graph.get_graph().draw_mermaid()
 
-    asked.answer(asked.times(asked.n, run, warm=False))
+    asked.answer(asked.times(asked.n, run))
 
 
 def lg_sequential(asked):

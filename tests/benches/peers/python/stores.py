@@ -59,7 +59,7 @@ def ckpt_loop(asked):
         end = graph.invoke({"n": 0, "limit": asked.n, **({"messages": []} if grow else {})}, config(), durability="sync")
         assert end["n"] == asked.n and (not grow or len(end["messages"]) == asked.n)
 
-    times = asked.each(asked.n, make, run, warm=False)
+    times = asked.each(asked.n, make, run)
     assert kept[-1].checkpoints() > asked.n
     asked.answer(times, kept[-1].close())
 
@@ -77,7 +77,7 @@ def threads(asked):
 
         assert all(end["n"] == 5 for end in asyncio.run(all_threads()))
 
-    times = asked.each(asked.n, make, run, warm=False)
+    times = asked.each(asked.n, make, run)
     assert kept[0].checkpoints(asked.n - 1) > 5
     asked.answer(times)
 
@@ -119,7 +119,7 @@ def ask_human(asked):
             end = graph.invoke(Command(resume=1), config(id))
         assert end["n"] == asked.n
 
-    asked.answer(asked.times(asked.n, run, warm=False))
+    asked.answer(asked.times(asked.n, run))
 
 
 WORKLOADS = {"ckpt_loop": ckpt_loop, "threads": threads, "resume": resume, "interrupt": ask_human}

@@ -12,7 +12,10 @@ use cpu_time::ProcessTime;
 use serde_json::{Value, json};
 
 /// A sample is at least so long: work that is shorter is done several times in one.
-const SHORTEST: Duration = Duration::from_millis(20);
+const SHORTEST: Duration = Duration::from_millis(50);
+
+/// Work that takes longer needs no other work to warm up.
+const LONG: Duration = Duration::from_millis(500);
 
 /// What a program is asked for.
 pub struct Asked {
@@ -52,28 +55,41 @@ impl Asked {
     }
 
     /// Does work again and again, after once to warm up. What it needs is made, and what it leaves is dropped, outside
-    /// of the time.
-    pub fn each<T, R>(&self, units: u64, mut make: impl FnMut() -> T, mut work: impl FnMut(T) -> R) -> Times {
-        let thing = make();
-        let begin = Instant::now();
-        drop(work(thing));
-        let repeats = (SHORTEST.as_nanos() / begin.elapsed().as_nanos().max(1)).clamp(1, 10_000) as u32;
+    /// of the time. Returns what the last work left, too.
+    pub fn each_kept<T, R>(&self, units: u64, mut make: impl FnMut() -> T, mut work: impl FnMut(T) -> R) -> (Times, R) {
+        let mut once = || {
+            let thing = make();
+            let (begin, cpu_begin) = (Instant::now(), ProcessTime::now());
+            let left = work(thing);
+            (cpu_begin.elapsed(), begin.elapsed(), left)
+        };
+        let per_unit = |time: Duration, repeats: u32| time.as_nanos() as f64 / f64::from(repeats) / units as f64;
         let mut times = Times::default();
-        for _ in 0..self.samples {
+        let (cpu, wall, mut last) = once();
+        // Work that is as long as that has warmed up on its way.
+        if wall > LONG {
+            times.cpu.push(per_unit(cpu, 1));
+            times.wall.push(per_unit(wall, 1));
+        }
+        let repeats = (SHORTEST.as_nanos() / wall.as_nanos().max(1)).clamp(1, 10_000) as u32;
+        while times.cpu.len() < self.samples {
             let (mut cpu, mut wall) = (Duration::ZERO, Duration::ZERO);
             for _ in 0..repeats {
-                let thing = make();
-                let (begin, cpu_begin) = (Instant::now(), ProcessTime::now());
-                let left = work(thing);
-                cpu += cpu_begin.elapsed();
-                wall += begin.elapsed();
-                drop(left);
+                drop(last);
+                let (more_cpu, more_wall, left) = once();
+                cpu += more_cpu;
+                wall += more_wall;
+                last = left;
             }
-            let per_unit = |time: Duration| time.as_nanos() as f64 / f64::from(repeats) / units as f64;
-            times.cpu.push(per_unit(cpu));
-            times.wall.push(per_unit(wall));
+            times.cpu.push(per_unit(cpu, repeats));
+            times.wall.push(per_unit(wall, repeats));
         }
-        times
+        (times, last)
+    }
+
+    /// The same without what the last work left.
+    pub fn each<T, R>(&self, units: u64, make: impl FnMut() -> T, work: impl FnMut(T) -> R) -> Times {
+        self.each_kept(units, make, work).0
     }
 
     /// The same for work that needs nothing made.
@@ -102,9 +118,15 @@ fn peak_kib() -> Option<u64> {
     status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?.split_whitespace().next()?.parse().ok()
 }
 
-/// Bytes of a store's file, and of the log beside it.
+/// Bytes of the file of a store that was dropped, and of the log beside it if it is still there after five seconds.
 pub fn stored_bytes(path: &Path) -> u64 {
     let size = |end| std::fs::metadata(with_end(path, end)).map_or(0, |file| file.len());
+    for _ in 0..100 {
+        if size("-wal") == 0 {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
     size("") + size("-wal")
 }
 

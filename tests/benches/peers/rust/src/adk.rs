@@ -104,18 +104,16 @@ fn checkpoints(here: &Here, graph: &CompiledGraph, thread: &str) -> u64 {
 
 fn ckpt_loop(here: &Here, asked: &Asked) -> (Times, Option<u64>) {
     let (grow, mut run) = (asked.variant.ends_with("grow"), 0);
-    let mut make = || {
+    let make = || {
         run += 1;
         with_store(here, asked, looping(asked.n, if grow { say } else { tick }), run)
     };
-    let work = |(graph, path): (CompiledGraph, Option<PathBuf>)| {
+    let (times, (graph, path)) = asked.each_kept(asked.n, make, |(graph, path)| {
         let end = turn(here, &graph, "t", input(Vec::new()));
         let length = end["messages"].as_array().map_or(0, Vec::len) as u64;
         assert_eq!((number(&end), length), (asked.n, if grow { asked.n } else { 0 }));
         (graph, path)
-    };
-    let times = asked.each(asked.n, &mut make, work);
-    let (graph, path) = work(make());
+    });
     assert!(checkpoints(here, &graph, "t") >= asked.n);
     drop(graph);
     (times, path.map(|path| stored_bytes(&path)))
@@ -123,16 +121,17 @@ fn ckpt_loop(here: &Here, asked: &Asked) -> (Times, Option<u64>) {
 
 fn threads(here: &Here, asked: &Asked) -> Times {
     let make = || with_store(here, asked, chain(5, tick).compile().expect("compiles"), 0).0;
-    asked.each(asked.n, make, |graph| {
+    let (times, graph) = asked.each_kept(asked.n, make, |graph| {
         let each = |i: u64| {
             let config = ExecutionConfig::new(&i.to_string()).with_recursion_limit(1_000_000);
             graph.invoke(input(Vec::new()), config)
         };
         let ends = here.run(futures_util::future::join_all((0..asked.n).map(each)));
         assert!(ends.iter().all(|end| end.as_ref().is_ok_and(|end| number(end) == 5)));
-        assert!(checkpoints(here, &graph, "0") >= 5);
         graph
-    })
+    });
+    assert!(checkpoints(here, &graph, &(asked.n - 1).to_string()) >= 5);
+    times
 }
 
 pub(crate) fn workload(here: &Here, asked: &Asked) -> (Times, Option<u64>) {
