@@ -143,7 +143,8 @@ pub(crate) fn hotel(here: &Here, asked: &Asked) -> Times {
         let state = here.run(async {
             let mut state = Snap::from(Hotel::default());
             for turn in 1..=asked.n {
-                let said = Hotel::update().turn(turn).messages([Message::user(format!("turn {turn} {}", "q".repeat(60)))]);
+                let said =
+                    Hotel::update().turn(turn).messages([Message::user(format!("turn {turn} {}", "q".repeat(60)))]);
                 let input = if stored { said } else { again(&state).then(said) };
                 state = thread.run(input).await.expect("ends").state;
             }

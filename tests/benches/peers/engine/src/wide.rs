@@ -92,8 +92,9 @@ enum Again {
 }
 
 fn payload(outer: usize, inner: usize) -> Payload {
-    let leaf: Vec<Value> =
-        (0..5).flat_map(|_| [json!("abc".repeat(10)), json!(false), json!(7), json!(1_234_567_890_123_u64), json!(null)]).collect();
+    let leaf: Vec<Value> = (0..5)
+        .flat_map(|_| [json!("abc".repeat(10)), json!(false), json!(7), json!(1_234_567_890_123_u64), json!(null)])
+        .collect();
     let inside: serde_json::Map<_, _> = (0..inner).map(|y| (format!("{y:010}"), json!(leaf))).collect();
     Arc::new((0..outer).map(|x| (format!("{x:010}"), Arc::new(Value::Object(inside.clone())))).collect())
 }

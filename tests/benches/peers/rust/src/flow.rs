@@ -152,21 +152,29 @@ pub(crate) fn workload(here: &Here, asked: &Asked) -> Times {
         "ckpt_loop" => {
             let grow = asked.variant.ends_with("grow");
             let graph = Arc::new(looping(n, grow, NextAction::Continue));
-            asked.each(n, || Arc::new(InMemorySessionStorage::new()), |store| {
-                let end = here.run(run_stored(&graph, &store, session("t", "tick")));
-                let length = messages(&end.context).len() as u64;
-                assert_eq!((number(&end.context), length), (n, if grow { n } else { 0 }));
-                store
-            })
+            asked.each(
+                n,
+                || Arc::new(InMemorySessionStorage::new()),
+                |store| {
+                    let end = here.run(run_stored(&graph, &store, session("t", "tick")));
+                    let length = messages(&end.context).len() as u64;
+                    assert_eq!((number(&end.context), length), (n, if grow { n } else { 0 }));
+                    store
+                },
+            )
         }
         "threads" => {
             let graph = Arc::new(chain(5, NextAction::Continue).build().expect("builds"));
-            asked.each(n, || Arc::new(InMemorySessionStorage::new()), |store| {
-                let each = |i: u64| run_stored(&graph, &store, session(&i.to_string(), "n0"));
-                let each = (0..n).map(each).collect::<Vec<_>>();
-                let ends = here.run(futures_util::future::join_all(each));
-                assert!(ends.iter().all(|end| number(&end.context) == 5));
-            })
+            asked.each(
+                n,
+                || Arc::new(InMemorySessionStorage::new()),
+                |store| {
+                    let each = |i: u64| run_stored(&graph, &store, session(&i.to_string(), "n0"));
+                    let each = (0..n).map(each).collect::<Vec<_>>();
+                    let ends = here.run(futures_util::future::join_all(each));
+                    assert!(ends.iter().all(|end| number(&end.context) == 5));
+                },
+            )
         }
         other => panic!("no workload `{other}`"),
     }
