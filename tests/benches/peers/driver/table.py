@@ -65,9 +65,9 @@ def markdown(lines):
 def section(about, lines):
     machine = about["machine"]
     yield BEGIN
-    yield "Made by `tests/benches/peers/run --table`, which `docs/peers.md` describes, with the reason of every `-`. CPU time of a"
-    yield "unit, or wall time, bytes or memory where the row says so: the smallest of all samples of "
-    yield f"{about['rounds']} interleaved rounds. The last column says how many times as much the best peer takes."
+    yield "Made by `tests/benches/peers/run --table`; [peers.md](peers.md) describes the rows and gives the reason of every `-`. CPU time"
+    yield "of a unit, or wall time, bytes or memory where the row says so, the smallest of all samples. The last column says how"
+    yield f"many times as much the best peer takes. Whole rounds, in which all sides take turns: {about['rounds']}."
     yield ""
     yield from markdown(lines)
     yield ""

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use juncture_core::command::{Command, SendTarget};
-use juncture_core::edge::{END, PathMap, START};
+use juncture_core::edge::{END, PathMap};
 use juncture_core::graph::CompiledGraph;
-use juncture_core::node::{NodeFnCommand, NodeFnUpdate};
+use juncture_core::node::NodeFnUpdate;
 use juncture_core::{RunnableConfig, StateGraph};
 use juncture_derive::State;
 use measure::{Asked, Times, message};
@@ -70,61 +69,19 @@ fn chain(length: u64, add: Add) -> Graph {
     graph
 }
 
-/// So many nodes at once behind `from`, and a join.
-fn fan(graph: &mut Graph, from: &str, width: u64) {
-    for i in 0..width {
-        let node = move |_: &Chat| async move { Ok(ChatUpdate { out: Some(vec![i]), ..Default::default() }) };
-        graph.add_node_simple(name(i), NodeFnUpdate(node)).expect("a new name");
-        graph.add_edge(from, name(i));
-        graph.add_edge(name(i), "join");
-    }
-    graph.set_finish_point("join");
-}
-
 /// A source, so many nodes at once, a join.
-fn wide(width: u64) -> CompiledGraph<Chat> {
+fn fan(width: u64) -> CompiledGraph<Chat> {
     let mut graph = Graph::new();
     rest(&mut graph, "source");
     rest(&mut graph, "join");
-    fan(&mut graph, "source", width);
-    graph.set_entry_point("source");
-    graph.compile().expect("compiles")
-}
-
-/// A source that sends so many packets to one node, which appends what it is sent, and a join.
-fn packets(width: u64) -> CompiledGraph<Chat> {
-    let mut graph = Graph::new();
-    let target = move |i: u64| {
-        let state = serde_json::to_value(Chat { n: i, ..Default::default() }).expect("JSON");
-        SendTarget { node: "work".to_owned(), state, timeout: None }
-    };
-    let send = move |_: &Chat| async move { Ok(Command::<Chat>::send((0..width).map(target).collect())) };
-    let work = |chat: &Chat| {
-        let n = chat.n;
-        async move { Ok(ChatUpdate { out: Some(vec![n]), ..Default::default() }) }
-    };
-    graph.add_node_simple("source", NodeFnCommand(send)).expect("a new name");
-    graph.add_node_simple("work", NodeFnUpdate(work)).expect("a new name");
-    rest(&mut graph, "join");
-    graph.set_entry_point("source");
-    graph.add_edge("work", "join");
-    graph.set_finish_point("join");
-    graph.compile().expect("compiles")
-}
-
-/// A chain of three, or five nodes at once and a join that counts.
-fn small(asked: &Asked) -> CompiledGraph<Chat> {
-    if asked.variant == "seq" {
-        return chain(asked.n, tick).compile().expect("compiles");
+    for i in 0..width {
+        let node = move |_: &Chat| async move { Ok(ChatUpdate { out: Some(vec![i]), ..Default::default() }) };
+        graph.add_node_simple(name(i), NodeFnUpdate(node)).expect("a new name");
+        graph.add_edge("source", name(i));
+        graph.add_edge(name(i), "join");
     }
-    let mut graph = Graph::new();
-    let count = |chat: &Chat| {
-        let length = chat.out.len() as u64;
-        async move { Ok(ChatUpdate { n: Some(length), ..Default::default() }) }
-    };
-    graph.add_node_simple("join", NodeFnUpdate(count)).expect("a new name");
-    fan(&mut graph, START, asked.n);
-    graph.set_entry_point(name(0));
+    graph.set_entry_point("source");
+    graph.set_finish_point("join");
     graph.compile().expect("compiles")
 }
 
@@ -142,7 +99,7 @@ pub(crate) fn workload(here: &Here, asked: &Asked) -> Times {
     match asked.workload.as_str() {
         "loop" => counted(looping(n, tick), n),
         "chain_run" => counted(chain(n, tick).compile().expect("compiles"), n),
-        "invoke_small" => counted(small(asked), 1),
+        "invoke_small" => counted(chain(n, tick).compile().expect("compiles"), 1),
         "chain_compile" => asked.each(n, || chain(n, rest), |graph| graph.compile().expect("compiles")),
         "export_mermaid" => {
             let (graph, last) = (chain(n, rest).compile().expect("compiles"), name(n - 1));
@@ -152,13 +109,9 @@ pub(crate) fn workload(here: &Here, asked: &Asked) -> Times {
                 text
             })
         }
-        workload @ ("fanout" | "send") => {
-            let graph = if workload == "send" { packets(n) } else { wide(n) };
-            asked.times(n, || {
-                let mut out = turn(here, &graph, Chat::default()).out;
-                out.sort_unstable();
-                assert!(out.into_iter().eq(0..n));
-            })
+        "fanout" => {
+            let graph = fan(n);
+            asked.times(n, || assert_eq!(turn(here, &graph, Chat::default()).out.len() as u64, n))
         }
         "state_size" => {
             let (append, history) = (asked.variant.starts_with("append"), history(asked));
