@@ -7,3 +7,4 @@ const state = Annotation.Root({ n: Annotation() });
 const builder = new StateGraph(state).addNode("tick", (s) => ({ n: s.n + 1 }));
 const graph = builder.addEdge(START, "tick").addEdge("tick", END).compile();
 assert.equal((await graph.invoke({ n: 0 })).n, 1);
+console.log(JSON.stringify({ peak_kib: process.resourceUsage().maxRSS }));
