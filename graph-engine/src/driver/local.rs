@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 use std::future::{Future, pending, poll_fn};
 use std::pin::{Pin, pin};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
@@ -73,8 +72,6 @@ pub(crate) struct LocalDriver<S: State> {
     pub(crate) keep: Option<Arc<Keep>>,
     pub(crate) durability: Durability,
     pub(crate) parallel: Parallel,
-    /// The turn is to stop at the next boundary of a super-step.
-    pub(crate) drain: Arc<AtomicBool>,
     /// Whether anybody counts super-steps or makes spans of them.
     pub(crate) watched: bool,
     /// Stays that were counted, and whether the span of a super-step is open.
@@ -222,7 +219,7 @@ impl<S: State> LocalDriver<S> {
 
     /// Gives the machine its answer, and before it what it must know of the turn.
     async fn next(&self, machine: &mut Machine<S>, answer: Answer<S>) -> Result<Ask<S>, RunError> {
-        if self.drain.load(Ordering::Acquire) {
+        if self.bench.turn.cancel.drains() {
             machine.drain();
         }
         if self.durability != Durability::Sync {

@@ -1,7 +1,6 @@
 //! Super-steps of one plain task that nobody watches, one after another.
 
 use std::future::poll_fn;
-use std::sync::atomic::Ordering;
 use std::task::Poll;
 
 use super::attempt::first_poll;
@@ -46,7 +45,7 @@ impl<S: State> LocalDriver<S> {
             if began.is_some() {
                 self.spent(task.node, self.bench.since(began));
             }
-            if self.drain.load(Ordering::Acquire) {
+            if self.bench.turn.cancel.drains() {
                 machine.drain();
             }
             let lone = match (other, &mut ran) {
@@ -59,7 +58,7 @@ impl<S: State> LocalDriver<S> {
             let lone = match lone {
                 Lone::Ask(Ask::Commit(commit)) => {
                     let commit = self.commit(commit).await?;
-                    if self.drain.load(Ordering::Acquire) {
+                    if self.bench.turn.cancel.drains() {
                         machine.drain();
                     }
                     machine.lone_stored(task, commit, self.bench.hub().is_none())

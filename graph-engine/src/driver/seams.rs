@@ -177,8 +177,11 @@ impl Ids for RandomIds {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let id = u128::from(self.0.hash_one(count)) << 64 | u128::from(self.0.hash_one(!count));
-        let digit = |at: u32| char::from(b"0123456789abcdef"[(id >> (4 * at)) as usize & 15]);
-        (0..32).rev().map(digit).collect()
+        let mut text = String::with_capacity(32);
+        for at in (0..32).rev() {
+            text.push(char::from(b"0123456789abcdef"[(id >> (4 * at)) as usize & 15]));
+        }
+        text
     }
 }
 

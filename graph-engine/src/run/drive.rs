@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::pin::pin;
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use tracing::Instrument;
@@ -99,9 +99,9 @@ impl<S: State> Turn<S> {
         }
         let (before, after) = self.breaks.resolve(graph.inner(), &self.thread, store.is_some())?;
         let seams = self.runner.seams_ref().clone();
-        let mut context = TurnContext::new(self.thread.clone(), turn, graph.inner().names.clone());
+        let names = graph.inner().names.clone();
+        let mut context = TurnContext::of(self.thread.clone(), turn, names, self.cancel.clone());
         context.resources = resources;
-        context.cancel = self.cancel.clone();
         context.offload = seams.offload();
         let sink: Arc<dyn Sink> = live.clone();
         context.sink = Some(Arc::downgrade(&sink));
@@ -172,7 +172,6 @@ impl<S: State> Turn<S> {
             keep,
             durability: self.durability,
             parallel: self.runner.parallel_mode(),
-            drain: self.drain,
             watched: bench.metrics.is_some() || spans.on,
             stays: 0,
             in_step: false,
@@ -231,6 +230,3 @@ fn check_needs<S: State>(graph: &Graph<S>, thread: &Name, resources: &Resources)
         }
     }
 }
-
-/// Whether a turn is to stop between two super-steps.
-pub(super) type Drain = Arc<AtomicBool>;

@@ -4,14 +4,12 @@ use std::fmt;
 use std::future::{Future, IntoFuture, poll_fn};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::sync::mpsc;
 
 use super::breakpoints::{BreakAt, Breakpoints};
-use super::drive::Drain;
 use super::end::TurnEnd;
 use super::replay::Again;
 use super::runner::Runner;
@@ -64,7 +62,6 @@ pub struct Turn<S: State> {
     pub(super) resources: Resources,
     pub(super) tags: Tags,
     pub(super) cancel: Cancel,
-    pub(super) drain: Drain,
     pub(super) deadline: Option<Duration>,
     pub(super) durability: Durability,
     /// The checkpoint from which it begins a branch.
@@ -90,7 +87,6 @@ impl<S: State> Turn<S> {
             resources: Resources::default(),
             tags: Tags::new(),
             cancel: Cancel::default(),
-            drain: Drain::default(),
             cancel_on: None,
             drain_on: None,
             readers: Vec::new(),
@@ -185,7 +181,7 @@ impl<S: State> Turn<S> {
     /// What stops the turn from elsewhere, while it runs.
     #[must_use]
     pub fn control(&self) -> TurnControl {
-        TurnControl { cancel: self.cancel.clone(), drain: self.drain.clone() }
+        TurnControl { cancel: self.cancel.clone() }
     }
 
     /// Adds a reader of the text that nodes emit piece by piece, beside whatever drives the turn.
@@ -252,7 +248,6 @@ struct Signals {
     drain_on: Option<BoxFuture>,
     deadline: Option<BoxFuture>,
     cancel: Cancel,
-    drain: Drain,
 }
 
 impl Signals {
@@ -267,7 +262,7 @@ impl Signals {
         }
         let drained = is_ready(&mut self.drain_on, cx);
         if drained {
-            self.drain.store(true, Ordering::Release);
+            self.cancel.drain();
         }
         let cancelled = is_ready(&mut self.cancel_on, cx);
         if cancelled {
@@ -293,7 +288,6 @@ impl<S: State> IntoFuture for Turn<S> {
             drain_on: self.drain_on.take(),
             deadline: None,
             cancel: self.cancel.clone(),
-            drain: self.drain.clone(),
         };
         // Whoever waits for the cancellation must also wake when the turn is dropped.
         let guard = self.cancel.guard();
@@ -344,7 +338,6 @@ impl<S: State> IntoFuture for Turn<S> {
 #[derive(Clone, Debug)]
 pub struct TurnControl {
     cancel: Cancel,
-    drain: Drain,
 }
 
 impl TurnControl {
@@ -355,7 +348,7 @@ impl TurnControl {
 
     /// Lets the turn finish the super-step that runs, and no other.
     pub fn drain(&self) {
-        self.drain.store(true, Ordering::Release);
+        self.cancel.drain();
     }
 }
 

@@ -1,8 +1,8 @@
-//! Cancellation of a turn, or of the tasks of one super-step: flags that cost nothing to look at, beside the tokens that
-//! others can wait for.
+//! What stops a turn, or the tasks of one super-step: flags that cost nothing to look at, beside the tokens that others can
+//! wait for.
 
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering, fence};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use tokio_util::sync::CancellationToken;
 
@@ -26,7 +26,10 @@ struct Inner {
     cause: AtomicU8,
     /// Somebody reads events, or has read some.
     read: AtomicBool,
-    turn: CancellationToken,
+    /// It is to stop at the next boundary of a super-step.
+    drain: AtomicBool,
+    /// Made when somebody first waits for it.
+    turn: OnceLock<CancellationToken>,
     /// One more than the last super-step whose tasks were stopped.
     steps: AtomicU64,
     /// The token of the tasks at hand, made when somebody first waits for it.
@@ -38,7 +41,7 @@ struct Inner {
 impl Cancel {
     /// The cancellation of a child graph that runs in a task of this super-step.
     pub(crate) fn within(&self, step: u64) -> Self {
-        let turn = self.step_token(step).child_token();
+        let turn = self.step_token(step).child_token().into();
         Self(Arc::new(Inner { turn, outer: Some((self.clone(), step)), ..Inner::default() }))
     }
 
@@ -55,7 +58,22 @@ impl Cancel {
     /// Cancels the turn; the first cause stands.
     pub(crate) fn stop(&self, cause: Cause) {
         let _ = self.0.cause.compare_exchange(0, cause as u8, Ordering::AcqRel, Ordering::Acquire);
-        self.0.turn.cancel();
+        // Either the one who makes the token sees the cause, or the token is seen here.
+        fence(Ordering::SeqCst);
+        if let Some(token) = self.0.turn.get() {
+            token.cancel();
+        }
+    }
+
+    /// Stops the turn at the next boundary of a super-step.
+    pub(crate) fn drain(&self) {
+        self.0.drain.store(true, Ordering::Release);
+    }
+
+    /// Whether it is to stop there.
+    #[inline]
+    pub(crate) fn drains(&self) -> bool {
+        self.0.drain.load(Ordering::Acquire)
     }
 
     /// Stops the tasks of a super-step and of no later one.
@@ -99,7 +117,12 @@ impl Cancel {
 
     /// The token of the turn.
     pub(crate) fn token(&self) -> &CancellationToken {
-        &self.0.turn
+        let token = self.0.turn.get_or_init(CancellationToken::new);
+        fence(Ordering::SeqCst);
+        if self.0.cause.load(Ordering::Acquire) != 0 {
+            token.cancel();
+        }
+        token
     }
 
     /// The token of the tasks of a super-step.
@@ -111,7 +134,7 @@ impl Cancel {
             over.cancel();
             return over;
         }
-        token.get_or_insert_with(|| self.0.turn.child_token()).clone()
+        token.get_or_insert_with(|| self.token().child_token()).clone()
     }
 
     /// Cancels when it is dropped.

@@ -151,6 +151,11 @@ impl TurnContext {
 impl TurnContext {
     /// The context of a turn that nobody gives anything.
     pub(crate) fn new(thread: Name, turn: Name, nodes: Arc<[Name]>) -> Self {
+        Self::of(thread, turn, nodes, Cancel::default())
+    }
+
+    /// The same with its cancellation.
+    pub(crate) fn of(thread: Name, turn: Name, nodes: Arc<[Name]>, cancel: Cancel) -> Self {
         Self {
             thread,
             lineage: turn.clone(),
@@ -158,7 +163,7 @@ impl TurnContext {
             namespace: Name::default(),
             nodes,
             resources: Resources::default(),
-            cancel: Cancel::default(),
+            cancel,
             offload: None,
             given_up: GivenUp::default(),
             sink: None,

@@ -86,11 +86,11 @@ impl<C: State> Call<'_, C> {
         let fail = |error| ChildError::fail(self.graph.name(), &namespace, error);
 
         let names = self.graph.inner().names.clone();
-        let mut context = TurnContext::new(outer.thread.clone(), outer.turn.clone(), names.clone());
+        let cancel = outer.cancel.within(ctx.id.step);
+        let mut context = TurnContext::of(outer.thread.clone(), outer.turn.clone(), names.clone(), cancel);
         context.lineage = call.clone();
         context.namespace = namespace.clone();
         context.resources = outer.resources.clone();
-        context.cancel = outer.cancel.within(ctx.id.step);
         let guard = context.cancel.guard();
         context.offload = outer.offload.clone();
         context.durable = outer.durable;
@@ -153,7 +153,6 @@ impl<C: State> Call<'_, C> {
             keep,
             durability: host.durability,
             parallel: host.parallel,
-            drain: Arc::default(),
             watched: host.metrics.is_some() || host.spans.on,
             stays: 0,
             in_step: false,
