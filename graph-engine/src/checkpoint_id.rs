@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::de::{self, Deserializer, Visitor};
+use serde::{Deserialize, Serialize, Serializer};
 
 /// Identifies a checkpoint. It is derived from the thread, the namespace, the parent, the turn and the step, so a
 /// repeated commit has the same id.
@@ -15,8 +16,7 @@ use serde::{Deserialize, Serialize};
 /// assert_ne!(first, next);
 /// assert_eq!(first.to_string().parse(), Ok(first));
 /// ```
-#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CheckpointId(u128);
 
 impl CheckpointId {
@@ -47,7 +47,7 @@ impl CheckpointId {
 }
 
 /// The part of an id that is the same for all commits of a turn.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct IdPrefix(Fnv);
 
 impl IdPrefix {
@@ -91,9 +91,29 @@ impl Fnv {
     }
 }
 
+/// The text of an id, without an allocation.
+struct Digits([u8; 32]);
+
+impl Digits {
+    fn of(id: CheckpointId) -> Self {
+        const HEX: &[u8; 16] = b"0123456789abcdef";
+        let mut digits = [0; 32];
+        for (pair, byte) in digits.chunks_exact_mut(2).zip(id.to_bytes()) {
+            pair[0] = HEX[usize::from(byte >> 4)];
+            pair[1] = HEX[usize::from(byte & 15)];
+        }
+        Self(digits)
+    }
+
+    fn as_str(&self) -> &str {
+        // Digits are ASCII.
+        std::str::from_utf8(&self.0).unwrap_or_default()
+    }
+}
+
 impl fmt::Display for CheckpointId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:032x}", self.0)
+        f.write_str(Digits::of(*self).as_str())
     }
 }
 
@@ -107,11 +127,36 @@ impl std::str::FromStr for CheckpointId {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        // `from_str_radix` would also take a sign.
-        if text.len() != 32 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return Err(format!("`{text}` is not a checkpoint id; it has 32 hexadecimal digits"));
+        let digit = |byte: u8| char::from(byte).to_digit(16);
+        let read = |id: u128, byte: u8| Some(id << 4 | u128::from(digit(byte)?));
+        let id = if text.len() == 32 { text.bytes().try_fold(0, read) } else { None };
+        id.map(Self).ok_or_else(|| format!("`{text}` is not a checkpoint id; it has 32 hexadecimal digits"))
+    }
+}
+
+impl Serialize for CheckpointId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(Digits::of(*self).as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for CheckpointId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Text;
+
+        impl Visitor<'_> for Text {
+            type Value = CheckpointId;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<CheckpointId, E> {
+                text.parse().map_err(E::custom)
+            }
         }
-        u128::from_str_radix(text, 16).map(Self).map_err(|e| format!("`{text}` is not a checkpoint id: {e}"))
+
+        deserializer.deserialize_str(Text)
     }
 }
 
@@ -126,5 +171,33 @@ impl TryFrom<String> for CheckpointId {
 impl From<CheckpointId> for String {
     fn from(id: CheckpointId) -> Self {
         id.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_is_32_digits_as_text_and_as_json() {
+        for bits in [0, 1, 0xfe, u128::MAX, 0x0123_4567_89ab_cdef_0011_2233_4455_6677] {
+            let id = CheckpointId(bits);
+            assert_eq!(id.to_string(), format!("{bits:032x}"));
+            assert_eq!(id.to_string().to_uppercase().parse(), Ok(id));
+            let json = serde_json::to_string(&id).unwrap();
+            assert_eq!(json, format!("\"{bits:032x}\""));
+            assert_eq!(serde_json::from_str::<CheckpointId>(&json).unwrap(), id);
+            assert_eq!(serde_json::from_value::<CheckpointId>(serde_json::to_value(id).unwrap()).unwrap(), id);
+        }
+        for wrong in [
+            "",
+            "+0000000000000000000000000000001",
+            "g0000000000000000000000000000001",
+            "00",
+            "é000000000000000000000000000001",
+        ] {
+            assert!(wrong.parse::<CheckpointId>().unwrap_err().contains("32 hexadecimal digits"), "{wrong}");
+            assert!(serde_json::from_value::<CheckpointId>(wrong.into()).is_err());
+        }
     }
 }

@@ -157,7 +157,7 @@ pub use state::{
     PersistAppend, ReduceError, Reduced, State, StoredFields,
 };
 pub use store::{
-    CacheKey, CheckpointInfo, CheckpointKind, CheckpointStore, Commit, FieldRow, Filter, Keep, MemoryCache,
+    AtOnce, CacheKey, CheckpointInfo, CheckpointKind, CheckpointStore, Commit, FieldRow, Filter, Keep, MemoryCache,
     MemoryStore, NodeCache, Place, SavedResult, Segment, Stored, Tags, ThreadFilter, ThreadInfo,
 };
 pub use stuck_task::StuckTask;

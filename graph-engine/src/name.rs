@@ -1,11 +1,17 @@
 //! Names of nodes, threads and fields: shared strings, so that graphs can be read from files at run time.
 
+mod index;
+
+pub(crate) use index::{NameIndex, Place};
+
 use std::borrow::Borrow;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::de::{self, Deserializer, Visitor};
+use serde::{Deserialize, Serialize, Serializer};
 
 /// A shared, immutable name. Cloning it copies one pointer.
 ///
@@ -16,33 +22,42 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(name, "explore");
 /// assert_eq!(name.to_string(), "explore");
 /// ```
-#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(from = "String", into = "String")]
-pub struct Name(Arc<str>);
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
+// The empty name, as that of the outermost namespace, is never shared or counted.
+pub struct Name(Option<Arc<str>>);
 
 impl Name {
     /// The name as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
-        &self.0
+        self.0.as_deref().unwrap_or_default()
+    }
+
+    /// Whether it is a clone of the other one, or the other way round.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Some(name), Some(other)) => Arc::ptr_eq(name, other),
+            (name, other) => name.is_none() && other.is_none(),
+        }
     }
 }
 
-impl Default for Name {
-    fn default() -> Self {
-        "".into()
+impl Hash for Name {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        // As its text, by which it is looked up in maps.
+        self.as_str().hash(state);
     }
 }
 
 impl From<&str> for Name {
     fn from(name: &str) -> Self {
-        Self(name.into())
+        Self((!name.is_empty()).then(|| name.into()))
     }
 }
 
 impl From<String> for Name {
     fn from(name: String) -> Self {
-        Self(name.into())
+        name.as_str().into()
     }
 }
 
@@ -54,7 +69,33 @@ impl From<&Name> for Name {
 
 impl From<Name> for String {
     fn from(name: Name) -> Self {
-        name.0.as_ref().to_owned()
+        name.as_str().to_owned()
+    }
+}
+
+impl Serialize for Name {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Name {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Text;
+
+        impl Visitor<'_> for Text {
+            type Value = Name;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+
+            fn visit_str<E: de::Error>(self, name: &str) -> Result<Name, E> {
+                Ok(name.into())
+            }
+        }
+
+        deserializer.deserialize_str(Text)
     }
 }
 
@@ -62,19 +103,19 @@ impl Deref for Name {
     type Target = str;
 
     fn deref(&self) -> &str {
-        &self.0
+        self.as_str()
     }
 }
 
 impl Borrow<str> for Name {
     fn borrow(&self) -> &str {
-        &self.0
+        self.as_str()
     }
 }
 
 impl AsRef<str> for Name {
     fn as_ref(&self) -> &str {
-        &self.0
+        self.as_str()
     }
 }
 
@@ -138,6 +179,18 @@ fn distance(a: &str, b: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_is_found_in_maps_by_its_text_the_empty_one_too() {
+        let names = ["", "a", "explore"];
+        let hashed: std::collections::HashSet<Name> = names.map(Name::from).into();
+        let sorted: std::collections::BTreeSet<Name> = names.map(|name| Name::from(name.to_owned())).into();
+        for name in names {
+            assert_eq!((hashed.contains(name), sorted.contains(name)), (true, true), "{name}");
+            assert_eq!(Name::from(name).as_str(), name);
+        }
+        assert_eq!((Name::default(), sorted.first().cloned()), (Name::from(""), Some(Name::default())));
+    }
 
     #[test]
     fn the_nearest_name_is_one_that_could_have_been_meant() {

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::task::Poll;
 
 /// The message of a caught panic.
@@ -13,14 +13,17 @@ pub(crate) fn panic_text(panic: &(dyn Any + Send)) -> &str {
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("(no text)")
 }
 
-/// What a future gives, or what its panic said. What panicked is dropped and never polled again.
+/// What a future gives, or what its panic said. What panicked is never polled again.
 pub(crate) async fn no_panic<T>(future: impl Future<Output = T>) -> Result<T, String> {
-    let mut future = pin!(future);
-    poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
+    no_panic_in(pin!(future)).await
+}
+
+/// The same for a large future that stays where it is.
+pub(crate) fn no_panic_in<T>(mut future: Pin<&mut impl Future<Output = T>>) -> impl Future<Output = Result<T, String>> {
+    poll_fn(move |cx| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
         Ok(polled) => polled.map(Ok),
         Err(panic) => Poll::Ready(Err(panic_text(&*panic).to_owned())),
     })
-    .await
 }
 
 /// The text of a user's value, whose `Display` may panic.

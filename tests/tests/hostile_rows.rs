@@ -223,7 +223,8 @@ fn spoil(bytes: &mut Vec<u8>, dice: &mut Dice) {
         }
         _ => {
             // A member twice.
-            let twice: &[&str] = &["{\"version\":1,", "{\"step\":0,", "{\"node\":\"each\",", "{\"items\":[],"];
+            let twice: &[&str] =
+                &["{\"version\":1,", "{\"version\":2,", "{\"step\":0,", "{\"node\":\"each\",", "{\"items\":[],"];
             let members: Vec<usize> = (0..bytes.len()).filter(|at| bytes[*at] == b'{').collect();
             if let Some(at) = members.get(dice.roll(members.len())).copied() {
                 bytes.splice(at..=at, dice.pick(twice).bytes());

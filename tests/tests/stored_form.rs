@@ -6,8 +6,8 @@ use std::future::ready;
 
 use behaviour_tests::{Runs, TestStore};
 use graph_engine::{
-    CheckpointStore, Command, Ctx, DynState, Graph, In, MemoryStore, NodeError, Place, Route, RunError, START, Schema,
-    SchemaField, State,
+    CheckpointStore, Command, Ctx, DynState, Filter, Graph, In, MemoryStore, NodeError, Place, Route, RunError, START,
+    Schema, SchemaField, State,
 };
 use serde_json::{Value, json};
 
@@ -198,4 +198,71 @@ async fn replies_payloads_and_feedback_are_as_deep_as_can_be_read() {
     assert!(text.contains("100 levels"), "{text}");
     assert!(store.load(&Place::thread("deep"), None).await.unwrap().is_some(), "the input is stored");
     assert!(graph(100).runner().store(store).thread("deep").state().await.is_ok());
+}
+
+/// A position as the first form of them wrote it.
+fn first_form(position: &[u8]) -> Vec<u8> {
+    let mut position: Value = serde_json::from_slice(position).unwrap();
+    for list in ["next", "deferred"] {
+        for row in position.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten() {
+            if row.is_string() {
+                *row = json!({ "node": row });
+            }
+        }
+    }
+    for list in ["wrote", "earlier"] {
+        if let Some(rows) = position.get_mut(list).filter(|rows| rows[0].is_string()) {
+            *rows = json!([rows]);
+        }
+    }
+    let object = position.as_object_mut().unwrap();
+    object.insert("version".to_owned(), json!(1));
+    object.entry("began").or_insert(json!(0));
+    object.entry("next").or_insert(json!([]));
+    serde_json::to_vec(&position).unwrap()
+}
+
+#[tokio::test]
+async fn threads_that_the_first_form_stored_go_on() {
+    let graph = |fails: bool| {
+        let last =
+            move || ready(if fails { Err(NodeError::fatal("not yet")) } else { Ok(Marked::update().next(["z"])) });
+        Graph::<Marked>::builder("g")
+            .node("a", || ready(Marked::update().next(["a"])))
+            .node("b", || ready(Marked::update().next(["b"]).version("b")))
+            .node("c", last)
+            .node("sends", || ready(Command::fan_out([Go::Each(json!(1)), Go::Each(json!(2))])))
+            .node("each", |In(value): In<Value>| ready(Marked::update().overwrite((*value).clone())))
+            .edge(START, "a")
+            .edge("a", "b")
+            .edge("a", "sends")
+            .edge("b", "c")
+            .compile()
+            .unwrap()
+    };
+    let new = TestStore::lasting();
+    let thread = |store: &TestStore, fails| graph(fails).runner().store(store.clone()).thread("t");
+    thread(&new, false).run(marked(3)).await.unwrap();
+    thread(&new, true).run(marked(4)).await.map(drop).unwrap_err();
+    let (old, place) = (TestStore::lasting(), Place::thread("t"));
+    let ids: Vec<_> = new.list(&place, &Filter::default()).await.unwrap().into_iter().map(|info| info.id).collect();
+    for id in ids.iter().rev() {
+        let mut row = new.row(&place, *id).await.unwrap().unwrap();
+        let position = first_form(row.position());
+        row.bytes.truncate(row.bytes.len() - row.position().len());
+        row.bytes.extend_from_slice(&position);
+        old.commit(&place, &row).await.unwrap();
+    }
+    for id in ids {
+        let [mine, theirs] = [&new, &old].map(|store| thread(store, false));
+        let [mine, theirs] = [mine.state_at(Some(id)).await.unwrap(), theirs.state_at(Some(id)).await.unwrap()];
+        assert_eq!((&*mine.state, &mine.next, mine.step), (&*theirs.state, &theirs.next, theirs.step));
+    }
+    let mut ends = Vec::new();
+    for store in [&new, &old] {
+        let end = thread(store, false).proceed().await.unwrap();
+        ends.push(((*end.state).clone(), store.load(&place, None).await.unwrap().unwrap().info.step));
+    }
+    assert_eq!(ends[0].0.next.last().map(String::as_str), Some("z"));
+    assert_eq!(ends[0], ends[1]);
 }

@@ -18,7 +18,7 @@ fn options() -> SqliteOptions {
 /// The position of a graph with one task.
 fn with_position(mut commit: Commit) -> Commit {
     commit.bytes.truncate(commit.fields[0].bytes.end);
-    let position = format!("{{\"version\":1,\"step\":{},\"began\":0,\"next\":[{{\"node\":\"agent\"}}]}}", commit.step);
+    let position = format!("{{\"step\":{},\"next\":[\"agent\"]}}", commit.step);
     commit.bytes.extend_from_slice(position.as_bytes());
     commit
 }

@@ -1,6 +1,7 @@
 //! One attempt of one task: panics become failures, timeouts and cancellation win at the next await, and the node's
 //! future with its snapshot is gone before the outcome leaves.
 
+use std::any::Any;
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
@@ -16,6 +17,7 @@ use crate::state::State;
 use crate::task::{Outcome, Task};
 
 type Ran<S> = Result<Outcome<S>, NodeError>;
+type Panic = Box<dyn Any + Send>;
 type NodeFuture<'a, S> = Pin<Box<dyn Future<Output = Ran<S>> + Send + 'a>>;
 
 /// How long an attempt may run, how long it may be silent, and when it began, if there is a limit.
@@ -45,16 +47,31 @@ impl<S: State> Bench<S> {
     /// Calls the node and polls it once.
     fn begin<'a>(&'a self, task: &'a Task<S>, cx: &mut Context<'_>) -> Begun<'a, S> {
         let limits = self.limits(task);
-        let mut first = First { future: None, ran: None };
+        let (mut future, mut ran) = (None, None);
         let node = &*self.graph.inner().at(task.node).node;
-        match (catch_unwind(AssertUnwindSafe(|| first.poll(node, task, cx))), first.future) {
-            (Ok(()), None) => Begun::Over(self.outcome_of(task, limits, first.ran)),
+        match (first_poll(node, task, cx, &mut future, &mut ran), future) {
+            (Ok(()), None) => Begun::Over(self.outcome_of(task, limits, ran)),
             (Ok(()), Some(future)) => Begun::Waits(future, limits),
-            (Err(panic), future) => Begun::Over(match gone(future) {
-                Ok(()) => failed(panicked(&*panic)),
-                Err(error) => failed(error),
-            }),
+            (Err(panic), future) => Begun::Over(broken(&*panic, future)),
         }
+    }
+
+    /// What becomes of an attempt without limits after its first poll.
+    #[cold]
+    pub(super) async fn after_first_poll(
+        &self,
+        task: &Task<S>,
+        polled: Result<(), Panic>,
+        future: Option<NodeFuture<'_, S>>,
+        ran: Option<Ran<S>>,
+    ) -> TaskOutcome<S> {
+        let limits = Limits { run: None, idle: None, began: None };
+        let outcome = match (polled, future) {
+            (Ok(()), None) => self.outcome_of(task, limits, ran),
+            (Ok(()), Some(future)) => self.go_on(future, task, limits).await,
+            (Err(panic), future) => broken(&*panic, future),
+        };
+        self.ended(task, outcome).await
     }
 
     /// Waits for a node that was not ready at once.
@@ -70,7 +87,7 @@ impl<S: State> Bench<S> {
         let policy = &self.graph.inner().at(task.node).policy;
         let own = task.extra.as_ref().and_then(|extra| extra.timeout);
         let (run, idle) = (own.or(policy.timeout), policy.idle_timeout);
-        let began = (run.is_some() || idle.is_some()).then(|| self.seams.clock.elapsed());
+        let began = (run.is_some() || idle.is_some()).then(|| self.seams.0.clock.elapsed());
         Limits { run, idle, began }
     }
 
@@ -88,7 +105,7 @@ impl<S: State> Bench<S> {
 
     /// A node that blocked its thread past its timeout finished too late, although nobody could stop it.
     fn late(&self, limits: Limits) -> Option<NodeError> {
-        let (limit, took) = (limits.run?, self.seams.clock.elapsed().saturating_sub(limits.began?));
+        let (limit, took) = (limits.run?, self.seams.0.clock.elapsed().saturating_sub(limits.began?));
         (took > limit).then(|| {
             timed_out(format!(
                 "it blocked its thread past its timeout of {limit:?}, so nobody could stop it; make it a node with \
@@ -112,8 +129,8 @@ impl<S: State> Bench<S> {
     /// `None` is a cancellation.
     async fn wait(&self, future: &mut NodeFuture<'_, S>, task: &Task<S>, limits: Limits) -> Option<Ran<S>> {
         // The first poll of the node counts.
-        let spent = limits.began.map_or(Duration::ZERO, |began| self.seams.clock.elapsed().saturating_sub(began));
-        let timer = |limit: Duration| (limit, self.seams.clock.sleep(limit.saturating_sub(spent)));
+        let spent = limits.began.map_or(Duration::ZERO, |began| self.seams.0.clock.elapsed().saturating_sub(began));
+        let timer = |limit: Duration| (limit, self.seams.0.clock.sleep(limit.saturating_sub(spent)));
         let mut run = limits.run.map(timer);
         let mut idle = Idle { timer: limits.idle.map(timer), beats: 0 };
         let stop = self.turn.cancel.step_token(task.id.step);
@@ -136,7 +153,7 @@ impl<S: State> Bench<S> {
                     "it ran longer than its timeout of {timeout:?}; raise `.timeout(..)` or add `.retry(..)`"
                 )))));
             }
-            idle.poll(cx, task, |limit| self.seams.clock.sleep(limit)).map(|error| Some(Err(error)))
+            idle.poll(cx, task, |limit| self.seams.0.clock.sleep(limit)).map(|error| Some(Err(error)))
         })
         .await
     }
@@ -147,21 +164,31 @@ fn gone<S: State>(future: Option<NodeFuture<'_, S>>) -> Result<(), NodeError> {
     catch_unwind(AssertUnwindSafe(move || drop(future))).map_err(|panic| panicked(&*panic))
 }
 
-/// The first poll of a node. What it makes stays out of the reach of a panic, so that none of it is dropped while
-/// another panic unwinds.
-struct First<'a, S: State> {
-    future: Option<NodeFuture<'a, S>>,
-    ran: Option<Ran<S>>,
+/// Calls a node and polls it once. What comes of it is put into places out of the reach of a panic, so that none of it
+/// is dropped while another panic unwinds: the result, or the future if it waits.
+#[inline]
+pub(super) fn first_poll<'a, S: State>(
+    node: &'a dyn Node<S>,
+    task: &'a Task<S>,
+    cx: &mut Context<'_>,
+    future: &mut Option<NodeFuture<'a, S>>,
+    ran: &mut Option<Ran<S>>,
+) -> Result<(), Panic> {
+    catch_unwind(AssertUnwindSafe(|| {
+        if let Poll::Ready(result) = future.insert(node.run(task)).as_mut().poll(cx) {
+            *ran = Some(result);
+            // What the node left in its future is dropped here, and may panic as the node itself may.
+            *future = None;
+        }
+    }))
 }
 
-impl<'a, S: State> First<'a, S> {
-    fn poll(&mut self, node: &'a dyn Node<S>, task: &'a Task<S>, cx: &mut Context<'_>) {
-        let future = self.future.insert(node.run(task));
-        if let Poll::Ready(ran) = future.as_mut().poll(cx) {
-            self.ran = Some(ran);
-            // What the node left in its future is dropped here, and may panic as the node itself may.
-            self.future = None;
-        }
+/// The end of an attempt that panicked.
+#[cold]
+fn broken<S: State>(panic: &(dyn Any + Send), future: Option<NodeFuture<'_, S>>) -> TaskOutcome<S> {
+    match gone(future) {
+        Ok(()) => failed(panicked(panic)),
+        Err(error) => failed(error),
     }
 }
 

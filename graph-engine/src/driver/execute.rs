@@ -131,12 +131,12 @@ impl<S: State> Bench<S> {
     }
 
     /// When an attempt begins, if that is of interest.
-    fn now(&self) -> Option<Duration> {
-        (self.measure || self.metrics.is_some()).then(|| self.seams.clock.elapsed())
+    pub(super) fn now(&self) -> Option<Duration> {
+        (self.measure || self.metrics.is_some()).then(|| self.seams.0.clock.elapsed())
     }
 
-    fn since(&self, began: Option<Duration>) -> Duration {
-        began.map_or(Duration::ZERO, |began| self.seams.clock.elapsed().saturating_sub(began))
+    pub(super) fn since(&self, began: Option<Duration>) -> Duration {
+        began.map_or(Duration::ZERO, |began| self.seams.0.clock.elapsed().saturating_sub(began))
     }
 
     /// The readers, once there are some.
@@ -147,7 +147,7 @@ impl<S: State> Bench<S> {
     async fn guarded(&self, guards: &Guards, task: &mut Task<S>) -> (Duration, TaskOutcome<S>) {
         let (id, node) = (task.id, task.node);
         let graph = self.graph.inner();
-        let now = || self.seams.clock.elapsed();
+        let now = || self.seams.0.clock.elapsed();
         let key = match guards.look_up(graph, task, now()).await {
             Ok(hit) => {
                 let outcome = TaskOutcome::Cached(hit);
@@ -203,8 +203,13 @@ impl<S: State> Bench<S> {
         if journals.any() || task.attempt > 1 {
             journals.begin(task.id, task.attempt);
         }
-        let mut outcome = self.attempt(task).await;
-        if journals.any() {
+        let outcome = self.attempt(task).await;
+        self.ended(task, outcome).await
+    }
+
+    /// What an attempt comes to, once the readers know of it.
+    pub(super) async fn ended(&self, task: &Task<S>, mut outcome: TaskOutcome<S>) -> TaskOutcome<S> {
+        if self.turn.journals.any() {
             outcome = self.judged(task.id, task.attempt, outcome);
         }
         match (&self.live, self.hub()) {
@@ -226,7 +231,7 @@ impl<S: State> Bench<S> {
             self.turn.journals.end(id, attempt);
             return outcome;
         }
-        match self.turn.journals.settle(id, attempt, || millis(self.seams.clock.now())) {
+        match self.turn.journals.settle(id, attempt, || millis(self.seams.0.clock.now())) {
             Verdict::Stands => outcome,
             Verdict::Paused => TaskOutcome::Paused,
             Verdict::Refused(why) => TaskOutcome::Failed(Failure::fatal(why)),
@@ -245,7 +250,7 @@ impl<S: State> Bench<S> {
 
     /// Waits, unless the task is to stop meanwhile.
     async fn sleep(&self, id: TaskId, wait: Duration) -> bool {
-        let mut sleep = self.seams.clock.sleep(wait);
+        let mut sleep = self.seams.0.clock.sleep(wait);
         let stop = self.turn.cancel.step_token(id.step);
         let mut stopped = pin!(stop.cancelled());
         poll_fn(|cx| match sleep.as_mut().poll(cx) {
@@ -287,18 +292,14 @@ impl<S: State> Bench<S> {
     }
 }
 
-/// Runs an attempt that is spawned or joined, and so owns what it needs. What became of it is handed on once its
-/// snapshot is gone, so that the machine finds itself the only owner of the state.
+/// Runs an attempt beside others in the driver's own task. What became of it is handed on once its snapshot is gone, so
+/// that the machine finds itself the only owner of the state.
 #[expect(clippy::manual_async_fn, reason = "an async function would hold its arguments twice")]
-pub(super) fn execute_owned<S: State, T>(
-    bench: Arc<Bench<S>>,
-    mut task: Task<S>,
-    hand_on: impl FnOnce(Ended<S>) -> T + Send + 'static,
-) -> impl Future<Output = T> + Send + 'static {
+pub(super) fn execute_owned<S: State>(bench: &Bench<S>, mut task: Task<S>) -> impl Future<Output = Ended<S>> + Send {
     async move {
         let ended = bench.timed(&mut task).await;
         drop(task);
-        hand_on(ended)
+        ended
     }
 }
 

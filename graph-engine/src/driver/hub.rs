@@ -1,16 +1,17 @@
 //! Hands events to readers in one order, and lets each say what happens when it is slow.
 
-use std::pin::pin;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
-use std::time::SystemTime;
+use std::future::Future;
+use std::pin::{Pin, pin};
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::task::{Context, Poll};
 
 use futures_util::future::{Either, select};
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::mpsc::{self, OwnedPermit};
 
 use super::event::{Event, EventKind, Mode};
-use super::relay::{ChildEvent, Relay};
+use super::relay::{ChildEvent, ChildOrigin, Relay};
 use super::seams::Clock;
 use crate::name::Name;
 use crate::state::State;
@@ -108,82 +109,61 @@ impl StreamOptions {
 /// What tokio's channels can hold at least.
 const MAX_BUFFER: usize = 1 << 20;
 
-struct Reader<S> {
+/// Who reads, and what of all events.
+struct Reader {
     options: StreamOptions,
-    /// Gone once the reader was cut off.
-    queue: Mutex<Option<mpsc::Sender<Event<S>>>>,
+    /// The modes, a bit each.
+    modes: u8,
 }
 
-impl<S: State> Reader<S> {
+impl Reader {
     fn asks(&self, mode: Mode) -> bool {
-        self.options.modes.contains(&mode)
+        self.modes & bit(mode) != 0
     }
 
-    fn wants(&self, kind: &EventKind<S>, node: Option<&Name>) -> bool {
-        if let (Some(node), Some(nodes)) = (node, &self.options.nodes)
-            && !nodes.contains(node)
-        {
-            return false;
-        }
+    fn wants<S>(&self, kind: &EventKind<S>) -> bool {
+        const NODES: u8 = bit(Mode::Nodes) | bit(Mode::Updates) | bit(Mode::State);
         match kind.mode() {
             None => true,
-            Some(Mode::Nodes) => self.asks(Mode::Nodes) || self.asks(Mode::Updates) || self.asks(Mode::State),
+            Some(Mode::Nodes) => self.modes & NODES != 0,
             Some(mode) => self.asks(mode),
         }
     }
 
-    /// Whether it takes an event of a child graph that runs in a node of this graph.
-    fn wants_of_child(&self, kind: &EventKind<S>, outer: &Name, node: Option<&Name>) -> bool {
-        let emitted = matches!(kind, EventKind::Custom(_) | EventKind::Token(_) | EventKind::AttemptDiscarded);
-        let named = |name: &Name| self.options.nodes.as_ref().is_none_or(|nodes| nodes.contains(name));
-        (emitted || self.options.children) && self.wants(kind, None) && (named(outer) || node.is_some_and(named))
+    fn names(&self, node: &Name) -> bool {
+        self.options.nodes.as_ref().is_none_or(|nodes| nodes.contains(node))
     }
 
-    /// The event without what only other readers asked for.
-    fn own(&self, mut event: Event<S>) -> Event<S> {
+    /// Whether it does without the event rather than wait for room.
+    fn drops<S>(&self, kind: &EventKind<S>) -> bool {
+        self.options.slow == Slow::DropTokens && matches!(kind, EventKind::Token(_))
+    }
+
+    /// Takes out of the event what only other readers asked for.
+    fn trim<S>(&self, event: &mut Event<S>) {
         match &mut event.kind {
             EventKind::NodeFinished { update, .. } if !self.asks(Mode::Updates) => *update = None,
             EventKind::StepFinished { state, .. } if !self.asks(Mode::State) => *state = None,
             _ => {}
         }
-        event
-    }
-
-    fn queue(&self) -> std::sync::MutexGuard<'_, Option<mpsc::Sender<Event<S>>>> {
-        // Nothing can panic while it is held.
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    async fn room(&self, kind: &EventKind<S>, cancel: &Cancel) -> Option<OwnedPermit<Event<S>>> {
-        let queue = self.queue().clone()?;
-        let queue = match queue.try_reserve_owned() {
-            Ok(permit) => return Some(permit),
-            Err(TrySendError::Closed(_)) => return None,
-            Err(TrySendError::Full(queue)) => queue,
-        };
-        match self.options.slow {
-            Slow::DropTokens if matches!(kind, EventKind::Token(_)) => return None,
-            Slow::Block | Slow::DropTokens => {
-                let room = pin!(queue.reserve_owned());
-                let cancelled = pin!(cancel.token().cancelled());
-                // A cancelled turn waits for nobody.
-                if let Either::Left((room, _)) = select(room, cancelled).await {
-                    return room.ok();
-                }
-            }
-            Slow::Disconnect => {}
-        }
-        *self.queue() = None;
-        None
-    }
-
-    /// Whether somebody still reads.
-    fn is_read(&self) -> bool {
-        self.queue().as_ref().is_some_and(|queue| !queue.is_closed())
     }
 }
 
-type Readers<S> = Arc<[Arc<Reader<S>>]>;
+/// A reader at the desk from which events are handed out.
+struct Seat<S> {
+    reader: Arc<Reader>,
+    /// Gone once the reader was cut off.
+    queue: Option<mpsc::Sender<Event<S>>>,
+}
+
+/// What is held while numbers are given out and events are put into queues that have room: never over an await.
+struct Desk<S> {
+    /// Nobody ever leaves a seat, so that its place names it.
+    seats: Vec<Seat<S>>,
+    seq: u64,
+    /// Whether the last event was sent.
+    ended: bool,
+}
 
 /// All readers of one turn.
 pub(crate) struct Hub<S> {
@@ -192,16 +172,25 @@ pub(crate) struct Hub<S> {
     nodes: Arc<[Name]>,
     clock: Arc<dyn Clock>,
     cancel: Cancel,
-    /// Replaced when a reader is added; never held over an await.
-    readers: Mutex<Readers<S>>,
+    desk: Mutex<Desk<S>>,
     /// Where everything goes instead, in a child graph.
     relay: Option<(Weak<dyn Relay>, Name)>,
     /// The modes that some reader asks for, a bit each.
     modes: AtomicU8,
-    seq: AtomicU64,
-    /// Whether the last event was sent. Held only while numbers are given out and events are put into queues that have
-    /// room: never over an await.
-    ended: Mutex<bool>,
+}
+
+/// An event on its way. It was handed out already, unless a reader must be waited for.
+#[must_use]
+pub(crate) struct Sending<'a>(pub(super) Option<Waiting<'a>>);
+
+pub(crate) type Waiting<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
+
+impl Future for Sending<'_> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        self.0.as_mut().map_or(Poll::Ready(()), |waiting| waiting.as_mut().poll(cx))
+    }
 }
 
 /// Where an event comes from.
@@ -223,11 +212,22 @@ impl Origin {
     }
 }
 
+/// Where an event was told: in this graph, or in a child of it.
+enum Source {
+    Own(Origin),
+    Child(ChildOrigin),
+}
+
+/// An event that waits for the room of some reader.
+pub(super) struct Held<S> {
+    source: Source,
+    kind: EventKind<S>,
+}
+
 impl<S: State> Hub<S> {
     pub(crate) fn new(turn: Name, namespace: Name, nodes: Arc<[Name]>, clock: Arc<dyn Clock>, cancel: Cancel) -> Self {
-        let (seq, ended) = (AtomicU64::new(0), Mutex::new(false));
-        let (readers, modes) = (Mutex::new(Arc::from([])), AtomicU8::new(0));
-        Self { turn, namespace, nodes, clock, cancel, readers, relay: None, modes, seq, ended }
+        let desk = Mutex::new(Desk { seats: Vec::new(), seq: 0, ended: false });
+        Self { turn, namespace, nodes, clock, cancel, desk, relay: None, modes: AtomicU8::new(0) }
     }
 
     /// A hub of a child graph that runs in a node of the outermost one: the readers are those of the whole turn.
@@ -239,23 +239,22 @@ impl<S: State> Hub<S> {
         self.relay.as_ref()?.0.upgrade()
     }
 
+    fn desk(&self) -> MutexGuard<'_, Desk<S>> {
+        // What is poisoned was between two events.
+        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Adds a reader; `false` if the last event was sent.
     pub(crate) fn add(&self, options: StreamOptions, queue: mpsc::Sender<Event<S>>) -> bool {
         // Held until the reader is in: the last event is either not sent yet, and reaches it, or was.
-        let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
-        if *ended {
+        let mut desk = self.desk();
+        if desk.ended {
             return false;
         }
         let modes = options.modes.iter().fold(0, |all, mode| all | bit(*mode));
         self.modes.fetch_or(modes, Ordering::AcqRel);
-        let reader = Arc::new(Reader { options, queue: Mutex::new(Some(queue)) });
-        let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
-        *readers = readers.iter().cloned().chain([reader]).collect();
+        desk.seats.push(Seat { reader: Arc::new(Reader { options, modes }), queue: Some(queue) });
         true
-    }
-
-    fn readers(&self) -> Readers<S> {
-        self.readers.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Whether some reader asks for a mode that costs something to serve.
@@ -265,71 +264,179 @@ impl<S: State> Hub<S> {
 
     /// Whether somebody still reads.
     pub(crate) fn is_read(&self) -> bool {
-        self.readers().iter().any(|reader| reader.is_read()) || self.relay().is_some_and(|relay| relay.is_read())
+        let reads = |seat: &Seat<S>| seat.queue.as_ref().is_some_and(|queue| !queue.is_closed());
+        self.desk().seats.iter().any(reads) || self.relay().is_some_and(|relay| relay.is_read())
     }
 
-    pub(crate) async fn emit(&self, event: Emitted) {
+    pub(crate) fn emit(&self, event: Emitted) -> Sending<'_> {
         let origin = Origin::task(event.task, event.node, event.attempt, event.index);
         let kind = match event.kind {
             EmittedKind::Custom(value) => EventKind::Custom(value),
             EmittedKind::Token(text) => EventKind::Token(text),
         };
-        self.send(origin, kind).await;
+        self.send(origin, kind)
     }
 
-    pub(crate) async fn send(&self, origin: Origin, kind: EventKind<S>) {
-        let node = origin.task.map(|(_, node)| &self.nodes[node.at()]);
-        if let Some((relay, outer)) = &self.relay {
-            let Some(relay) = relay.upgrade() else { return };
-            let (outer, namespace, node) = (outer.clone(), self.namespace.clone(), node.cloned());
-            let Origin { step, task, attempt, index } = origin;
-            let task = task.map(|(id, _)| id);
-            let event = ChildEvent { outer, namespace, step, task, node, attempt, index, kind: kind.stateless() };
-            return relay.relay(event).await;
-        }
-        let task = origin.task.map(|(id, _)| id);
-        let (namespace, node) = (self.namespace.clone(), node.cloned());
-        let (turn, attempt, index, step) = (self.turn.clone(), origin.attempt, origin.index, origin.step);
-        let time = SystemTime::UNIX_EPOCH;
-        let event = Event { turn, namespace, seq: 0, step, task, node, attempt, index, time, kind };
-        self.deliver(event, |reader, event| reader.wants(&event.kind, event.node.as_ref())).await;
+    /// Hands out an event, at once if every reader that wants it has room.
+    pub(crate) fn send(&self, origin: Origin, kind: EventKind<S>) -> Sending<'_> {
+        let Some((relay, outer)) = &self.relay else {
+            let source = Source::Own(origin);
+            let held = self.hand_out(&source, kind).map(|kind| Held { source, kind });
+            return Sending(held.map(|held| Box::pin(self.wait(held)) as Waiting<'_>));
+        };
+        let Some(relay) = relay.upgrade() else { return Sending(None) };
+        let Origin { step, task, attempt, index } = origin;
+        let node = task.map(|(_, node)| self.nodes[node.at()].clone());
+        let (outer, namespace, task) = (outer.clone(), self.namespace.clone(), task.map(|(id, _)| id));
+        let origin = ChildOrigin { outer, namespace, step, task, node, attempt, index };
+        Sending(relay.relay(ChildEvent { origin, kind: kind.stateless() }))
     }
 
-    /// Hands an event of a child graph to those who ask for it.
-    pub(crate) async fn relay_in(&self, event: ChildEvent) {
-        let ChildEvent { outer, namespace, step, task, node, attempt, index, kind } = event;
-        let (turn, time, kind) = (self.turn.clone(), SystemTime::UNIX_EPOCH, kind.stateless());
-        let event = Event { turn, namespace, seq: 0, step, task, node, attempt, index, time, kind };
-        self.deliver(event, |reader, event| reader.wants_of_child(&event.kind, &outer, event.node.as_ref())).await;
+    /// Hands an event of a child graph to those who ask for it; what comes back is to be [waited](Self::wait) for.
+    pub(super) fn relay_in(&self, event: ChildEvent) -> Option<Held<S>> {
+        let (source, kind) = (Source::Child(event.origin), event.kind.stateless());
+        self.hand_out(&source, kind).map(|kind| Held { source, kind })
     }
 
-    /// Gives the event its number and time once every reader that wants it has room.
-    async fn deliver(&self, mut event: Event<S>, wants: impl Fn(&Reader<S>, &Event<S>) -> bool) {
-        let readers = self.readers();
-        // One reader is the frequent case and needs no list.
-        let (mut last, mut others) = (None, Vec::new());
-        for reader in readers.iter().filter(|reader| wants(reader, &event)) {
-            if let Some(permit) = reader.room(&event.kind, &self.cancel).await {
-                others.extend(last.replace((reader, permit)));
+    fn wants(&self, reader: &Reader, source: &Source, kind: &EventKind<S>) -> bool {
+        match source {
+            Source::Own(origin) => {
+                let node = || origin.task.map(|(_, node)| &self.nodes[node.at()]);
+                reader.wants(kind) && (reader.options.nodes.is_none() || node().is_none_or(|node| reader.names(node)))
+            }
+            Source::Child(origin) => {
+                let emitted = matches!(kind, EventKind::Custom(_) | EventKind::Token(_) | EventKind::AttemptDiscarded);
+                let named =
+                    || reader.names(&origin.outer) || origin.node.as_ref().is_some_and(|node| reader.names(node));
+                (emitted || reader.options.children) && reader.wants(kind) && named()
             }
         }
-        let Some((last, permit)) = last else { return };
-        event.time = self.clock.now();
-        // A poisoned lock protects nothing but the order of numbers.
-        let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+    }
+
+    /// The event with its number and time.
+    #[inline]
+    fn event(&self, source: &Source, kind: EventKind<S>, seq: u64) -> Event<S> {
+        let (turn, time) = (self.turn.clone(), self.clock.now());
+        match source {
+            Source::Own(Origin { step, task, attempt, index }) => Event {
+                turn,
+                namespace: self.namespace.clone(),
+                seq,
+                step: *step,
+                task: task.map(|(id, _)| id),
+                node: task.map(|(_, node)| self.nodes[node.at()].clone()),
+                attempt: *attempt,
+                index: *index,
+                time,
+                kind,
+            },
+            Source::Child(ChildOrigin { outer: _, namespace, step, task, node, attempt, index }) => Event {
+                turn,
+                namespace: namespace.clone(),
+                seq,
+                step: *step,
+                task: *task,
+                node: node.clone(),
+                attempt: *attempt,
+                index: *index,
+                time,
+                kind,
+            },
+        }
+    }
+
+    /// Gives the event its number and time if every reader that wants it has room, so that numbers have no holes.
+    /// Otherwise nobody gets it yet, and it is given back.
+    fn hand_out(&self, source: &Source, kind: EventKind<S>) -> Option<EventKind<S>> {
+        let mut desk = self.desk();
+        let Desk { seats, seq, ended } = &mut *desk;
         // Work that a node left behind may still emit; nothing comes after the end.
         if *ended {
+            return None;
+        }
+        // One reader is the frequent case and needs no list.
+        let (mut last, mut others) = (None, Vec::new());
+        for Seat { reader, queue } in seats.iter().filter(|seat| self.wants(&seat.reader, source, &kind)) {
+            match queue.as_ref().map(mpsc::Sender::try_reserve) {
+                Some(Ok(permit)) => others.extend(last.replace((reader, permit))),
+                Some(Err(TrySendError::Full(()))) if !reader.drops(&kind) => return Some(kind),
+                Some(Err(TrySendError::Full(()) | TrySendError::Closed(()))) | None => {}
+            }
+        }
+        let (reader, permit) = last?;
+        *ended = matches!(kind, EventKind::Ended { .. });
+        let mut event = self.event(source, kind, *seq);
+        *seq += 1;
+        for (reader, permit) in others {
+            let mut event = event.clone();
+            reader.trim(&mut event);
+            permit.send(event);
+        }
+        reader.trim(&mut event);
+        permit.send(event);
+        None
+    }
+
+    /// The same once there is room in the queues of those who want it now, each by its own rule.
+    pub(super) async fn wait(&self, held: Held<S>) {
+        let Held { source, kind } = held;
+        let asking: Vec<_> = {
+            let desk = self.desk();
+            let wanting = desk.seats.iter().enumerate().filter(|(_, seat)| self.wants(&seat.reader, &source, &kind));
+            wanting.filter_map(|(at, seat)| Some((at, seat.reader.clone(), seat.queue.clone()?))).collect()
+        };
+        let mut places = Vec::with_capacity(asking.len());
+        for (at, reader, queue) in asking {
+            if let Some(permit) = self.room(at, &reader, queue, &kind).await {
+                places.push((reader, permit));
+            }
+        }
+        let Some((last, permit)) = places.pop() else { return };
+        let mut desk = self.desk();
+        if desk.ended {
             return;
         }
-        *ended = matches!(event.kind, EventKind::Ended { .. });
-        event.seq = self.seq.fetch_add(1, Ordering::Relaxed);
-        for (reader, permit) in others {
-            permit.send(reader.own(event.clone()));
+        desk.ended = matches!(kind, EventKind::Ended { .. });
+        let mut event = self.event(&source, kind, desk.seq);
+        desk.seq += 1;
+        for (reader, permit) in places {
+            let mut event = event.clone();
+            reader.trim(&mut event);
+            permit.send(event);
         }
-        permit.send(last.own(event));
+        last.trim(&mut event);
+        permit.send(event);
+    }
+
+    async fn room(
+        &self,
+        seat: usize,
+        reader: &Reader,
+        queue: mpsc::Sender<Event<S>>,
+        kind: &EventKind<S>,
+    ) -> Option<OwnedPermit<Event<S>>> {
+        let queue = match queue.try_reserve_owned() {
+            Ok(permit) => return Some(permit),
+            Err(TrySendError::Closed(_)) => return None,
+            Err(TrySendError::Full(queue)) => queue,
+        };
+        match reader.options.slow {
+            _ if reader.drops(kind) => return None,
+            Slow::Block | Slow::DropTokens => {
+                let room = pin!(queue.reserve_owned());
+                let cancelled = pin!(self.cancel.token().cancelled());
+                // A cancelled turn waits for nobody.
+                if let Either::Left((room, _)) = select(room, cancelled).await {
+                    return room.ok();
+                }
+            }
+            Slow::Disconnect => {}
+        }
+        self.desk().seats[seat].queue = None;
+        None
     }
 }
 
-fn bit(mode: Mode) -> u8 {
+const fn bit(mode: Mode) -> u8 {
     1 << mode as u8
 }

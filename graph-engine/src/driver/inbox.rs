@@ -1,14 +1,14 @@
 //! Where spawned tasks hand over what became of them.
 
 use std::collections::VecDeque;
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
 
 use futures_util::task::AtomicWaker;
 
-use super::execute::Ended;
+use super::execute::{Bench, Ended};
 use crate::machine::{Failure, TaskOutcome};
 use crate::state::State;
 use crate::task::{NodeIx, Task};
@@ -50,30 +50,54 @@ impl<S: State> Inbox<S> {
     }
 }
 
+/// What spawned tasks share, behind one reference count for each.
+pub(super) struct Site<S: State> {
+    bench: Arc<Bench<S>>,
+    pub(super) inbox: Inbox<S>,
+}
+
+impl<S: State> Site<S> {
+    pub(super) fn new(bench: Arc<Bench<S>>) -> Self {
+        Self { bench, inbox: Inbox::default() }
+    }
+}
+
+/// Runs an attempt in a task of its own.
+#[expect(clippy::manual_async_fn, reason = "an async function would hold its arguments twice")]
+pub(super) fn execute_reported<S: State>(mut task: Task<S>, report: Report<S>) -> impl Future<Output = ()> + Send {
+    async move {
+        if let Some(site) = &report.site {
+            let ended = site.bench.timed(&mut task).await;
+            drop(task);
+            report.send(ended);
+        }
+    }
+}
+
 /// Hands over the outcome of a spawned task, also when the task is dropped before it has one.
 pub(super) struct Report<S: State> {
     id: TaskId,
     node: NodeIx,
-    inbox: Option<Arc<Inbox<S>>>,
+    site: Option<Arc<Site<S>>>,
 }
 
 impl<S: State> Report<S> {
-    pub(super) fn new(task: &Task<S>, inbox: Arc<Inbox<S>>) -> Self {
-        Self { id: task.id, node: task.node, inbox: Some(inbox) }
+    pub(super) fn new(task: &Task<S>, site: Arc<Site<S>>) -> Self {
+        Self { id: task.id, node: task.node, site: Some(site) }
     }
 
-    pub(super) fn send(mut self, ended: Ended<S>) {
-        if let Some(inbox) = self.inbox.take() {
-            inbox.put(ended);
+    fn send(mut self, ended: Ended<S>) {
+        if let Some(site) = self.site.take() {
+            site.inbox.put(ended);
         }
     }
 }
 
 impl<S: State> Drop for Report<S> {
     fn drop(&mut self) {
-        if let Some(inbox) = self.inbox.take() {
+        if let Some(site) = self.site.take() {
             let outcome = TaskOutcome::Failed(Failure::fatal("the task was dropped before it finished".into()));
-            inbox.put(Ended { id: self.id, node: self.node, took: Duration::ZERO, outcome });
+            site.inbox.put(Ended { id: self.id, node: self.node, took: Duration::ZERO, outcome });
         }
     }
 }

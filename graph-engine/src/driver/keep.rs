@@ -3,7 +3,8 @@
 use std::any::Any;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use tokio::runtime::Handle;
 use tokio::sync::{Mutex as Line, MutexGuard, oneshot};
@@ -13,7 +14,7 @@ use crate::checkpoint_id::CheckpointId;
 use crate::error::StoreError;
 use crate::name::Name;
 use crate::panic::no_panic;
-use crate::store::{CheckpointStore, Commit, Place, SavedResult};
+use crate::store::{AtOnce, CheckpointStore, Commit, Place, SavedResult};
 use crate::task::Keeper;
 use crate::task_id::TaskId;
 
@@ -32,6 +33,10 @@ pub(crate) struct Keep {
     queue: Mutex<Queue>,
     /// At most one write of a turn is under way.
     line: Line<Writes>,
+    /// Stores checkpoints without waiting, from the first one on that was stored.
+    at_once: OnceLock<Arc<dyn AtOnce>>,
+    /// Something was written beside the work, so that it may be under way.
+    beside: AtomicBool,
 }
 
 /// Results that wait to be saved, so that those that come together are saved together.
@@ -60,7 +65,18 @@ impl Keep {
     ) -> Arc<Self> {
         let saves = saves && store.outlives_process();
         let (queue, line) = (Mutex::default(), Line::default());
-        Arc::new_cyclic(|me| Self { me: me.clone(), store, place, saves, spawn, lease, queue, line })
+        Arc::new_cyclic(|me| Self {
+            me: me.clone(),
+            store,
+            place,
+            saves,
+            spawn,
+            lease,
+            queue,
+            line,
+            at_once: OnceLock::new(),
+            beside: AtomicBool::new(false),
+        })
     }
 
     /// Whether results of single tasks are worth saving.
@@ -73,12 +89,26 @@ impl Keep {
         self.line().await.head = head;
     }
 
+    /// Makes a checkpoint if that takes no waiting: nothing can be under way, no result is to be saved after it, and the
+    /// store can.
+    pub(crate) fn commit_at_once(&self, commit: &Commit) -> Option<Result<(), StoreError>> {
+        let at_once = self.at_once.get().filter(|_| !self.beside.load(Ordering::Acquire))?;
+        at_once.commit(commit)
+    }
+
     /// Makes a checkpoint, after the one under way, which it gives back.
     pub(crate) async fn commit(&self, commit: &Commit) -> Result<Option<Box<Commit>>, StoreError> {
         let mut line = self.line().await;
         let landed = self.land(&mut line).await?;
         self.store.commit(&self.place, commit).await?;
         self.moved(&mut line, commit.id);
+        if !self.saves
+            && self.at_once.get().is_none()
+            && let Some(at_once) = self.store.at_once(&self.place)
+        {
+            // Whoever else was first has the same.
+            let _ = self.at_once.set(at_once);
+        }
         Ok(landed)
     }
 
@@ -100,6 +130,7 @@ impl Keep {
 
     /// Begins to make a checkpoint beside the work, or makes it if nothing can run beside.
     pub(crate) async fn commit_beside(&self, commit: Box<Commit>) -> Result<Option<Box<Commit>>, StoreError> {
+        self.beside.store(true, Ordering::Release);
         let mut line = self.line().await;
         let landed = self.land(&mut line).await?;
         if !self.can_spawn() {

@@ -1,12 +1,10 @@
 //! A turn that runs, as others see it: whoever comes later may still read its events.
 
 use std::collections::BTreeMap;
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use super::event::Mode;
-use super::hub::{Hub, StreamOptions};
+use super::hub::{Hub, StreamOptions, Waiting};
 use super::relay::{ChildEvent, Relay};
 use super::seams::Clock;
 use crate::driver::event::Event;
@@ -54,6 +52,7 @@ impl<S: State> Live<S> {
     }
 
     /// The hub, if somebody reads or has read.
+    #[inline]
     pub(crate) fn hub(&self) -> Option<&Hub<S>> {
         match (self.hub.get(), &self.child) {
             (None, Some(child)) if child.relay.upgrade().is_some_and(|relay| relay.is_open()) => {
@@ -81,6 +80,7 @@ impl<S: State> Live<S> {
             let (turn, nodes) = (self.turn.clone(), self.nodes.clone());
             Hub::new(turn, Name::default(), nodes, self.clock.clone(), self.cancel.clone())
         });
+        self.cancel.note_reader();
         hub.add(options, queue)
     }
 }
@@ -98,11 +98,13 @@ impl<S: State> Relay for Live<S> {
         self.hub().is_some_and(|hub| hub.asks(mode))
     }
 
-    fn relay(&self, event: ChildEvent) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
-        match self.hub() {
-            Some(hub) => Box::pin(hub.relay_in(event)),
-            None => Box::pin(std::future::ready(())),
-        }
+    fn relay(self: Arc<Self>, event: ChildEvent) -> Option<Waiting<'static>> {
+        let rest = self.hub()?.relay_in(event)?;
+        Some(Box::pin(async move {
+            if let Some(hub) = self.hub() {
+                hub.wait(rest).await;
+            }
+        }))
     }
 }
 
@@ -121,10 +123,7 @@ impl<S: State> Sink for Live<S> {
         std::mem::replace(next, next.saturating_add(1))
     }
 
-    fn emit(&self, event: Emitted) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
-        match self.hub() {
-            Some(hub) => Box::pin(hub.emit(event)),
-            None => Box::pin(std::future::ready(())),
-        }
+    fn emit(&self, event: Emitted) -> Option<Waiting<'_>> {
+        self.hub()?.emit(event).0
     }
 }

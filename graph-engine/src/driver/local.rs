@@ -1,8 +1,8 @@
 //! The local driver: one loop around the machine, on tokio.
 
 use std::collections::VecDeque;
-use std::future::{Future, poll_fn};
-use std::pin::pin;
+use std::future::{Future, pending, poll_fn};
+use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::task::Poll;
@@ -18,7 +18,7 @@ use tracing::Span;
 use super::event::{EventKind, Mode};
 use super::execute::{Bench, Ended, execute_owned};
 use super::hub::{Hub, Origin};
-use super::inbox::{Inbox, Report};
+use super::inbox::{Report, Site, execute_reported};
 use super::keep::Keep;
 use super::seams::millis;
 use crate::error::StoreError;
@@ -27,7 +27,7 @@ use crate::node::Siblings;
 use crate::run_error::RunError;
 use crate::state::State;
 use crate::store::{CheckpointKind, Commit, SavedResult};
-use crate::task::{Snap, Task};
+use crate::task::{NodeIx, Snap, Task};
 use crate::task_id::TaskId;
 
 /// How several active tasks share the processor. One active task is always awaited in place.
@@ -80,14 +80,22 @@ pub(crate) struct LocalDriver<S: State> {
     /// Stays that were counted, and whether the span of a super-step is open.
     pub(crate) stays: u64,
     pub(crate) in_step: bool,
-    /// Time per node, by index.
+    /// Time per node, by index; empty as long as there is none.
     pub(crate) node_time: Vec<Duration>,
 }
 
-/// Tasks that run beside the driver.
+/// What was taken out of a batch since somebody waited for it.
+struct Got {
+    /// A task failed, or what it returned won't stand.
+    failed: bool,
+    /// What is to be saved of single tasks.
+    results: Vec<SavedResult>,
+}
+
+/// Tasks that run beside the driver. A turn that never has two of them allocates nothing for it.
 struct Running<S: State, F> {
-    joined: FuturesUnordered<F>,
-    spawned: Arc<Inbox<S>>,
+    joined: Option<FuturesUnordered<Pin<Box<F>>>>,
+    spawned: Option<Arc<Site<S>>>,
     /// What was taken out of the inbox and not yet handed to the machine.
     arrived: VecDeque<Ended<S>>,
     handles: AbortOnDrop,
@@ -95,15 +103,25 @@ struct Running<S: State, F> {
 }
 
 impl<S: State, F: Future<Output = Ended<S>>> Running<S, F> {
+    fn none() -> Self {
+        let handles = AbortOnDrop(Vec::new());
+        Self { joined: None, spawned: None, arrived: VecDeque::new(), handles, count: 0 }
+    }
+
     /// The next attempt that is over. There must be one that runs.
     async fn next(&mut self) -> Ended<S> {
         loop {
             if let Some(ended) = self.arrived.pop_front() {
                 return ended;
             }
-            match self.joined.next().await {
-                Some(ended) => return ended,
-                None => self.spawned.take_all(&mut self.arrived).await,
+            if let Some(joined) = &mut self.joined
+                && let Some(ended) = joined.next().await
+            {
+                return ended;
+            }
+            match &self.spawned {
+                Some(site) => site.inbox.take_all(&mut self.arrived).await,
+                None => pending().await,
             }
         }
     }
@@ -115,7 +133,8 @@ impl<S: State, F: Future<Output = Ended<S>>> Running<S, F> {
         if let Some(ended) = self.arrived.pop_front() {
             return Some(ended);
         }
-        poll_fn(|cx| match self.joined.poll_next_unpin(cx) {
+        let joined = self.joined.as_mut()?;
+        poll_fn(|cx| match joined.poll_next_unpin(cx) {
             Poll::Ready(ended) => Poll::Ready(ended),
             Poll::Pending => Poll::Ready(None),
         })
@@ -129,8 +148,10 @@ impl<S: State, F: Future<Output = Ended<S>>> Running<S, F> {
             if let Poll::Ready(done) = other.as_mut().poll(cx) {
                 return Poll::Ready(done);
             }
-            while let Poll::Ready(Some(ended)) = self.joined.poll_next_unpin(cx) {
-                self.arrived.push_back(ended);
+            if let Some(joined) = &mut self.joined {
+                while let Poll::Ready(Some(ended)) = joined.poll_next_unpin(cx) {
+                    self.arrived.push_back(ended);
+                }
             }
             Poll::Pending
         })
@@ -150,29 +171,16 @@ impl<S: State> LocalDriver<S> {
     /// Drives the machine until it stops.
     pub(crate) async fn drive(&mut self, machine: &mut Machine<S>, start: Start<S>) -> Result<Stopped, RunError> {
         let bench = self.bench.clone();
-        let begin = |task: Task<S>| execute_owned(bench.clone(), task, |ended| ended);
-        let mut running = Running {
-            joined: FuturesUnordered::new(),
-            spawned: Arc::default(),
-            arrived: VecDeque::new(),
-            handles: AbortOnDrop(Vec::new()),
-            count: 0,
-        };
-        machine.set_now(millis(self.bench.seams.clock.now()));
+        let begin = |task: Task<S>| execute_owned(&bench, task);
+        let mut running = Running::none();
+        machine.set_now(millis(self.bench.seams.0.clock.now()));
         if let Some(keep) = &self.keep {
             keep.set_head(machine.head()).await;
         }
-        let (mut answer, mut step) = (Answer::Start(start), machine.step());
-        let mut input = matches!(&answer, Answer::Start(Start::Input(_)));
+        let (plain, mut step) = (self.is_plain(), machine.step());
+        let mut input = matches!(&start, Start::Input(_));
+        let mut ask = self.next(machine, Answer::Start(start)).await?;
         loop {
-            if self.drain.load(Ordering::Acquire) {
-                machine.drain();
-            }
-            if self.durability != Durability::Sync {
-                let hold = Box::pin(self.holds()).await?;
-                machine.hold(hold);
-            }
-            let ask = machine.next(answer);
             let (stepped, over) = (machine.step() != step, matches!(&ask, Ask::Stop(_)));
             if let Some(hub) = self.bench.hub() {
                 let merged = std::mem::take(&mut input) && !over;
@@ -188,9 +196,18 @@ impl<S: State> LocalDriver<S> {
                 self.end_step(machine);
             }
             step = machine.step();
-            answer = match ask {
-                Ask::Run(batch) => Answer::Ran(self.run(machine, batch, &mut running, &begin).await?),
-                Ask::Commit(commit) => Answer::Committed(self.commit(commit).await?),
+            ask = match ask {
+                Ask::Run(batch) if plain && machine.is_lone() && self.bench.hub().is_none() => {
+                    self.alone(machine, batch, &mut step).await?
+                }
+                Ask::Run(batch) => {
+                    let ran = self.run(machine, batch, &mut running, &begin).await?;
+                    self.next(machine, Answer::Ran(ran)).await?
+                }
+                Ask::Commit(commit) => {
+                    let commit = self.commit(commit).await?;
+                    self.next(machine, Answer::Committed(commit)).await?
+                }
                 Ask::Stop(stopped) => {
                     // What is being stored must be before anybody is told of the end.
                     if let Some(keep) = &self.keep {
@@ -201,6 +218,18 @@ impl<S: State> LocalDriver<S> {
                 }
             }
         }
+    }
+
+    /// Gives the machine its answer, and before it what it must know of the turn.
+    async fn next(&self, machine: &mut Machine<S>, answer: Answer<S>) -> Result<Ask<S>, RunError> {
+        if self.drain.load(Ordering::Acquire) {
+            machine.drain();
+        }
+        if self.durability != Durability::Sync {
+            let hold = Box::pin(self.holds()).await?;
+            machine.hold(hold);
+        }
+        Ok(machine.next(answer))
     }
 
     /// Whether a finished super-step need not be stored now.
@@ -229,9 +258,21 @@ impl<S: State> LocalDriver<S> {
         })
     }
 
+    /// Attempts of the node took that long.
+    pub(super) fn spent(&mut self, node: NodeIx, took: Duration) {
+        if took.is_zero() {
+            return;
+        }
+        if self.node_time.is_empty() {
+            self.node_time = vec![Duration::ZERO; self.bench.graph.inner().names.len()];
+        }
+        self.node_time[node.at()] += took;
+    }
+
     async fn tell_checkpoint(&self, stored: Option<&Commit>) {
         if let (Some(hub), Some(commit)) = (self.bench.hub(), stored) {
-            hub.send(Origin::step(commit.step), EventKind::Checkpoint { id: commit.id }).await;
+            // Boxed, so that a turn that nobody reads carries nothing of it.
+            Box::pin(hub.send(Origin::step(commit.step), EventKind::Checkpoint { id: commit.id })).await;
         }
     }
 
@@ -262,7 +303,7 @@ impl<S: State> LocalDriver<S> {
         begin: &impl Fn(Task<S>) -> F,
     ) -> Result<Box<Batch<S>>, RunError>
     where
-        F: Future<Output = Ended<S>> + Send + 'static,
+        F: Future<Output = Ended<S>> + Send,
     {
         if self.watched {
             self.begin_step(machine.step(), batch.tasks.len());
@@ -273,48 +314,56 @@ impl<S: State> LocalDriver<S> {
         {
             let ended = self.bench.timed(task).await;
             self.bench.over(&ended);
-            self.node_time[ended.node.at()] += ended.took;
+            self.spent(ended.node, ended.took);
             // The snapshot goes before the machine merges.
             batch.tasks.clear();
             batch.outcomes.push((ended.id, ended.outcome));
             return Ok(batch);
         }
         running.count += batch.tasks.len();
+        let mut tasks = std::mem::take(&mut batch.tasks);
+        let mut got = Got { failed: false, results: Vec::new() };
         match self.parallel_here() {
-            Parallel::Joined => batch.tasks.drain(..).for_each(|task| running.joined.push(begin(task))),
-            Parallel::Spawned => batch.tasks.drain(..).for_each(|task| self.spawn(task, running)),
+            Parallel::Joined => {
+                // What is ready at once needs no place among those that wait, and leaves its own to the next one.
+                let mut place: Option<Pin<Box<F>>> = None;
+                for task in tasks.drain(..) {
+                    let mut work = match place.take() {
+                        None => Box::pin(begin(task)),
+                        Some(mut place) => {
+                            place.as_mut().set(begin(task));
+                            place
+                        }
+                    };
+                    match poll_fn(|cx| Poll::Ready(work.as_mut().poll(cx))).await {
+                        Poll::Ready(ended) => {
+                            self.take(machine, ended, running, &mut batch, &mut got)?;
+                            place = Some(work);
+                        }
+                        Poll::Pending => running.joined.get_or_insert_with(FuturesUnordered::new).push(work),
+                    }
+                }
+            }
+            Parallel::Spawned => tasks.drain(..).for_each(|task| self.spawn(task, running)),
         }
-        let cancels = self.bench.graph.inner().siblings == Siblings::Cancel;
+        batch.tasks = tasks;
         // All that is ready goes back at once; a failure goes back alone, because it may be tried again while others
         // still run.
-        while running.count > 0 {
-            let mut failed = false;
-            let mut results = Vec::new();
-            let mut next = Some(running.next().await);
-            while let Some(ended) = next {
-                self.bench.over(&ended);
-                let Ended { id, node, took, outcome } = ended;
-                running.count -= 1;
-                self.node_time[node.at()] += took;
-                // A result that won't stand is a failure of which the siblings must hear as soon.
-                failed |= match &outcome {
-                    TaskOutcome::Failed(_) => true,
-                    TaskOutcome::Done(done) => cancels && !machine.accepts(id, done),
-                    TaskOutcome::Cached(_) | TaskOutcome::Cancelled { .. } | TaskOutcome::Paused => false,
-                };
-                results.extend(self.result(machine, id, &outcome)?);
-                batch.outcomes.push((id, outcome));
-                next = running.ready().await;
-            }
+        loop {
             // The last ones are saved with the checkpoint.
             if running.count > 0
                 && let Some(keep) = &self.keep
-                && !results.is_empty()
+                && !got.results.is_empty()
             {
-                running.meanwhile(self.save(keep, results)).await?;
+                running.meanwhile(self.save(keep, std::mem::take(&mut got.results))).await?;
             }
-            if failed {
+            if got.failed || running.count == 0 {
                 break;
+            }
+            let mut next = Some(running.next().await);
+            while let Some(ended) = next {
+                self.take(machine, ended, running, &mut batch, &mut got)?;
+                next = running.ready().await;
             }
         }
         if running.count == 0 {
@@ -323,16 +372,45 @@ impl<S: State> LocalDriver<S> {
         Ok(batch)
     }
 
+    /// Takes an attempt that is over into the batch.
+    fn take<F>(
+        &mut self,
+        machine: &Machine<S>,
+        ended: Ended<S>,
+        running: &mut Running<S, F>,
+        batch: &mut Batch<S>,
+        got: &mut Got,
+    ) -> Result<(), RunError> {
+        self.bench.over(&ended);
+        let Ended { id, node, took, outcome } = ended;
+        running.count -= 1;
+        self.spent(node, took);
+        // A result that won't stand is a failure of which the siblings must hear as soon.
+        got.failed |= match &outcome {
+            TaskOutcome::Failed(_) => true,
+            TaskOutcome::Done(done) => {
+                self.bench.graph.inner().siblings == Siblings::Cancel && !machine.accepts(id, done)
+            }
+            TaskOutcome::Cached(_) | TaskOutcome::Cancelled { .. } | TaskOutcome::Paused => false,
+        };
+        if self.keep.is_some() {
+            got.results.extend(self.result(machine, id, &outcome)?);
+        }
+        batch.outcomes.push((id, outcome));
+        Ok(())
+    }
+
     /// Outside of a tokio runtime nothing can be spawned on it; the tasks then share the caller's.
     fn parallel_here(&self) -> Parallel {
-        let can_spawn = self.bench.seams.spawn.is_some() || Handle::try_current().is_ok();
+        let can_spawn = self.bench.seams.0.spawn.is_some() || Handle::try_current().is_ok();
         if can_spawn { self.parallel } else { Parallel::Joined }
     }
 
     fn spawn<F>(&self, task: Task<S>, running: &mut Running<S, F>) {
-        let report = Report::new(&task, running.spawned.clone());
-        let work = execute_owned(self.bench.clone(), task, |ended| report.send(ended));
-        match &self.bench.seams.spawn {
+        let site = running.spawned.get_or_insert_with(|| Arc::new(Site::new(self.bench.clone())));
+        let report = Report::new(&task, site.clone());
+        let work = execute_reported(task, report);
+        match &self.bench.seams.0.spawn {
             None => running.handles.0.push(tokio::spawn(work)),
             Some(spawn) => spawn.spawn(Box::pin(work)),
         }
@@ -359,9 +437,9 @@ impl<S: State> LocalDriver<S> {
         Ok(saved)
     }
 
-    async fn commit(&self, mut commit: Box<Commit>) -> Result<Box<Commit>, RunError> {
+    pub(super) async fn commit(&self, mut commit: Box<Commit>) -> Result<Box<Commit>, RunError> {
         let Some(keep) = &self.keep else { return Ok(commit) };
-        commit.time_ms = millis(self.bench.seams.clock.now());
+        commit.time_ms = millis(self.bench.seams.0.clock.now());
         // The input is stored before the first node runs, because all idempotency keys of the turn hang on it.
         if self.durability == Durability::Async && commit.kind == CheckpointKind::Step {
             let spare = Box::new(Commit { id: commit.id, ..Commit::default() });
@@ -369,9 +447,16 @@ impl<S: State> LocalDriver<S> {
             self.tell_checkpoint(landed.as_deref()).await;
             return Ok(spare);
         }
-        let landed = keep.commit(&commit).await.map_err(|cause| self.store_error(cause))?;
-        self.tell_checkpoint(landed.as_deref()).await;
-        self.tell_checkpoint(Some(&commit)).await;
+        match keep.commit_at_once(&commit) {
+            Some(done) => done.map_err(|cause| self.store_error(cause))?,
+            None => {
+                let landed = keep.commit(&commit).await.map_err(|cause| self.store_error(cause))?;
+                self.tell_checkpoint(landed.as_deref()).await;
+            }
+        }
+        if self.bench.hub().is_some() {
+            self.tell_checkpoint(Some(&commit)).await;
+        }
         Ok(commit)
     }
 

@@ -10,6 +10,7 @@ mod inbox;
 mod keep;
 mod live;
 mod local;
+mod lone;
 mod metrics;
 mod relay;
 mod seams;

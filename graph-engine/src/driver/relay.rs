@@ -1,14 +1,20 @@
 //! Events of child graphs on their way to the readers of the turn around them.
 
-use std::future::Future;
-use std::pin::Pin;
+use std::sync::Arc;
 
 use super::event::{EventKind, Mode};
+use super::hub::Waiting;
 use crate::name::Name;
 use crate::task_id::TaskId;
 
 /// An event of a child graph, whatever its state is.
 pub(crate) struct ChildEvent {
+    pub(crate) origin: ChildOrigin,
+    pub(crate) kind: EventKind<()>,
+}
+
+/// Where an event of a child graph comes from.
+pub(crate) struct ChildOrigin {
     /// The node of the outermost graph in which it happened.
     pub(crate) outer: Name,
     pub(crate) namespace: Name,
@@ -17,7 +23,6 @@ pub(crate) struct ChildEvent {
     pub(crate) node: Option<Name>,
     pub(crate) attempt: u32,
     pub(crate) index: u32,
-    pub(crate) kind: EventKind<()>,
 }
 
 /// The readers of a turn, as child graphs know them.
@@ -31,6 +36,6 @@ pub(crate) trait Relay: Send + Sync {
     /// Whether some reader asks for a mode that costs something to serve.
     fn asks(&self, mode: Mode) -> bool;
 
-    /// Hands the event to those who ask for it.
-    fn relay(&self, event: ChildEvent) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;
+    /// Hands the event to those who ask for it; what comes back is to be awaited, because one of them has no room.
+    fn relay(self: Arc<Self>, event: ChildEvent) -> Option<Waiting<'static>>;
 }

@@ -28,7 +28,7 @@ pub trait Clock: Send + Sync + 'static {
 /// Milliseconds since 1970.
 pub(crate) fn millis(time: SystemTime) -> u64 {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+    since.as_secs().saturating_mul(1000).saturating_add(since.subsec_millis().into())
 }
 
 /// Ids of turns.
@@ -68,16 +68,20 @@ impl Offload for Elsewhere {
 /// let seams = Seams::default().numbered_turns().seed(7);
 /// # let _ = seams;
 /// ```
-#[derive(Clone)]
+#[derive(Clone, Default)]
 #[must_use]
-pub struct Seams {
+pub struct Seams(pub(crate) Arc<Parts>);
+
+/// Behind one pointer, because every turn takes them along.
+#[derive(Clone)]
+pub(crate) struct Parts {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ids: Arc<dyn Ids>,
     pub(crate) spawn: Option<Arc<dyn Spawn>>,
     pub(crate) seed: u64,
 }
 
-impl Default for Seams {
+impl Default for Parts {
     fn default() -> Self {
         let random = RandomState::new();
         Self {
@@ -92,13 +96,13 @@ impl Default for Seams {
 impl Seams {
     /// Uses another clock.
     pub fn clock(mut self, clock: impl Clock) -> Self {
-        self.clock = Arc::new(clock);
+        Arc::make_mut(&mut self.0).clock = Arc::new(clock);
         self
     }
 
     /// Uses other ids.
     pub fn ids(mut self, ids: impl Ids) -> Self {
-        self.ids = Arc::new(ids);
+        Arc::make_mut(&mut self.0).ids = Arc::new(ids);
         self
     }
 
@@ -109,26 +113,26 @@ impl Seams {
 
     /// Where blocking work runs, if a user says so.
     pub(crate) fn offload(&self) -> Option<Arc<dyn Offload>> {
-        let spawn = self.spawn.clone()?;
+        let spawn = self.0.spawn.clone()?;
         Some(Arc::new(Elsewhere(spawn)))
     }
 
     /// Spawns tasks elsewhere than on the current tokio runtime.
     pub fn spawn(mut self, spawn: impl Spawn) -> Self {
-        self.spawn = Some(Arc::new(spawn));
+        Arc::make_mut(&mut self.0).spawn = Some(Arc::new(spawn));
         self
     }
 
     /// The seed from which the jitter of retries is derived (default: random).
     pub fn seed(mut self, seed: u64) -> Self {
-        self.seed = seed;
+        Arc::make_mut(&mut self.0).seed = seed;
         self
     }
 }
 
 impl fmt::Debug for Seams {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Seams").field("own_spawn", &self.spawn.is_some()).finish_non_exhaustive()
+        f.debug_struct("Seams").field("own_spawn", &self.0.spawn.is_some()).finish_non_exhaustive()
     }
 }
 
@@ -165,15 +169,16 @@ impl Clock for TokioClock {
     }
 }
 
-/// 128 random bits from the standard library's source of hash seeds.
+/// 128 random bits: what the standard library's keyed hash, whose key is random, makes of two numbers that come once.
 struct RandomIds(RandomState);
 
 impl Ids for RandomIds {
     fn turn(&self) -> String {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let other = RandomState::new();
-        format!("{:016x}{:016x}", self.0.hash_one(count), other.hash_one(count))
+        let id = u128::from(self.0.hash_one(count)) << 64 | u128::from(self.0.hash_one(!count));
+        let digit = |at: u32| char::from(b"0123456789abcdef"[(id >> (4 * at)) as usize & 15]);
+        (0..32).rev().map(digit).collect()
     }
 }
 

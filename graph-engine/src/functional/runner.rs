@@ -36,7 +36,7 @@ pub struct WorkflowRunner<I, O> {
 
 impl<I: Serialize, O: DeserializeOwned> WorkflowRunner<I, O> {
     pub(super) fn new(runner: Runner<DynState>) -> Self {
-        let clock = WorkflowClock(runner.seams_ref().clock.clone());
+        let clock = WorkflowClock(runner.seams_ref().0.clock.clone());
         Self { runner: runner.provide(clock), types: PhantomData }
     }
 

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use super::compile::RouterFn;
 use super::input::InputRules;
 use super::version::Version;
+use super::vertex::{Rest, RouterFn};
 use crate::compile_error::CompileError;
 use crate::diagnostic::{Level, Lint};
 use crate::error::BoxError;
 use crate::name::Name;
-use crate::node::{IntoNode, NodeDefaults, NodeSpec, Siblings};
+use crate::node::{IntoNode, Node, NodeDefaults, NodeSpec, Siblings};
 use crate::spec::GraphSpec;
 use crate::state::{FieldSet, Fields, State, StoredFields};
 use crate::task::{IntoNamedNext, IntoNext, NamedMoves, Route, RouteSpec};
@@ -60,7 +60,7 @@ pub struct Builder<S: State> {
     pub(super) joins: Vec<(Vec<Name>, Name)>,
     pub(super) clusters: Vec<ClusterDraft>,
     pub(super) levels: BTreeMap<Lint, Level>,
-    pub(super) defaults: NodeDefaults<S>,
+    pub(super) defaults: Option<NodeDefaults<S>>,
     pub(super) siblings: Siblings,
     pub(super) input: InputRules<S>,
     pub(super) exits: Vec<Name>,
@@ -73,8 +73,18 @@ pub struct Builder<S: State> {
 
 pub(super) struct Draft<S: State> {
     pub(super) name: Name,
-    pub(super) spec: NodeSpec<S>,
+    pub(super) node: Arc<dyn Node<S>>,
+    pub(super) deferred: bool,
     pub(super) cluster: Option<usize>,
+    /// What it says of itself, and its policies.
+    pub(super) rest: Rest<S>,
+}
+
+impl<S: State> Draft<S> {
+    pub(super) fn new(name: Name, spec: NodeSpec<S>, cluster: Option<usize>) -> Self {
+        let NodeSpec { node, info, policy, deferred } = spec;
+        Self { name, node, deferred, cluster, rest: Rest::new(info, policy) }
+    }
 }
 
 pub(super) struct RouterDraft<S> {
@@ -120,7 +130,7 @@ impl<S: State> Builder<S> {
             joins: Vec::new(),
             clusters: Vec::new(),
             levels: BTreeMap::new(),
-            defaults: NodeDefaults::new(),
+            defaults: None,
             siblings: Siblings::default(),
             input: InputRules::default(),
             exits: Vec::new(),
@@ -132,7 +142,7 @@ impl<S: State> Builder<S> {
 
     /// Adds a node. Inside [`cluster`](Self::cluster) it belongs to that cluster.
     pub fn node<M>(mut self, name: impl Into<Name>, node: impl IntoNode<S, M>) -> Self {
-        self.nodes.push(Draft { name: name.into(), spec: node.into_node(), cluster: self.open });
+        self.nodes.push(Draft::new(name.into(), node.into_node(), self.open));
         self
     }
 
@@ -304,7 +314,7 @@ impl<S: State> Builder<S> {
 
     /// Policies of all nodes that don't say otherwise themselves. The last call counts.
     pub fn defaults(mut self, defaults: NodeDefaults<S>) -> Self {
-        self.defaults = defaults;
+        self.defaults = Some(defaults);
         self
     }
 

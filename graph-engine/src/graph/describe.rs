@@ -1,6 +1,6 @@
 //! The way back: a compiled graph as data.
 
-use super::compile::{Exit, VertexSpec};
+use super::vertex::{Exit, VertexSpec};
 use super::{Graph, Inner};
 use crate::name::Name;
 use crate::spec::{

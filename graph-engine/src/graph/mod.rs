@@ -6,19 +6,23 @@ mod compile;
 mod describe;
 mod from_spec;
 mod input;
+mod json_names;
+mod shape;
 mod version;
+mod vertex;
 
 pub use builder::Builder;
-pub(crate) use compile::{Exit, Hops, JoinSpec, RouterFn, VertexSpec};
 pub(crate) use input::InputRules;
+pub(crate) use json_names::JsonNames;
 pub(crate) use version::Version;
+pub(crate) use vertex::{Exit, Hops, JoinSpec, RouterFn, VertexSpec};
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::diagnostic::{Diagnostic, Level, Lint};
-use crate::name::Name;
+use crate::name::{Name, NameIndex, Place};
 use crate::node::Siblings;
 use crate::spec::GraphSpec;
 use crate::state::{FieldSet, State};
@@ -58,7 +62,7 @@ pub(crate) struct Inner<S: State> {
     /// In name order, so that index order is merge order.
     pub(crate) vertices: Vec<VertexSpec<S>>,
     pub(crate) names: Arc<[Name]>,
-    pub(crate) index: BTreeMap<Name, NodeIx>,
+    pub(crate) index: Nodes,
     pub(crate) start: Exit<S>,
     pub(crate) joins: Vec<JoinSpec>,
     pub(crate) clusters: Vec<ClusterSpec>,
@@ -78,6 +82,32 @@ pub(crate) struct Inner<S: State> {
     pub(crate) levels: BTreeMap<Lint, Level>,
     /// What a graph that was read from data was made of.
     pub(crate) made_of: Option<Arc<GraphSpec>>,
+    /// Names of nodes and of fields as checkpoints hold them, from the first one on.
+    pub(crate) json_names: OnceLock<[JsonNames; 2]>,
+}
+
+/// The nodes of a graph by name.
+pub(crate) struct Nodes {
+    names: Arc<[Name]>,
+    places: NameIndex<NodeIx>,
+}
+
+impl Place for NodeIx {
+    const NONE: Self = Self(u32::MAX);
+
+    fn from_index(index: usize) -> Self {
+        Self(u32::from_index(index))
+    }
+
+    fn index(self) -> usize {
+        self.at()
+    }
+}
+
+impl Nodes {
+    pub(crate) fn get(&self, name: &str) -> Option<&NodeIx> {
+        self.places.get(name, |at| &*self.names[at])
+    }
 }
 
 /// A cluster by indices.

@@ -16,6 +16,11 @@ pub(crate) struct Breaks {
 }
 
 impl Breaks {
+    /// Nowhere.
+    pub(super) fn is_empty(&self) -> bool {
+        self.before.is_empty() && self.after.is_empty()
+    }
+
     /// Another boundary is reached.
     pub(super) fn leave(&mut self) {
         self.here = false;
@@ -36,7 +41,7 @@ impl<S: State> Machine<S> {
     /// Whether a new super-step must wait for a breakpoint: then that is committed first.
     pub(super) fn breakpoint(&mut self, survey: Survey) -> Option<Ask<S>> {
         let Breaks { before, after, here, .. } = &self.breaks;
-        if (before.is_empty() && after.is_empty()) || *here || !survey.is_untouched() {
+        if self.breaks.is_empty() || *here || !survey.is_untouched() {
             return None;
         }
         let graph = self.graph.inner();

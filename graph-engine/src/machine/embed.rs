@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::PoisonError;
-use std::sync::atomic::Ordering;
 
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -184,7 +183,7 @@ impl<S: State> Machine<S> {
         let shared = turn.host.as_ref().map(|host| {
             // Each graph around this one is in the middle of a super-step.
             let depth = turn.nested.as_ref().map_or(0, |nested| u64::from(nested.depth));
-            host.limit().saturating_sub(host.spent().load(Ordering::Acquire) + depth)
+            host.left().saturating_sub(depth)
         });
         match (own, shared) {
             (Some(own), Some(shared)) if own <= shared => (own, true),
@@ -197,7 +196,10 @@ impl<S: State> Machine<S> {
     /// A super-step was made.
     pub(super) fn count_step(&self) {
         if let Some(host) = &self.shared.turn.host {
-            host.spent().fetch_add(1, Ordering::AcqRel);
+            match &self.embedded {
+                None => host.made(self.report.steps),
+                Some(_) => host.add(),
+            }
         }
     }
 

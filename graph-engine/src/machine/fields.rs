@@ -166,37 +166,47 @@ impl Changes {
         Ok(())
     }
 
-    /// Bytes of the stored state once the commit is stored.
-    fn size_with<S: State>(&self, state: &S, commit: &Commit) -> u64 {
+    /// Bytes of the stored state once the commit with these fields is stored.
+    fn size_with<S: State>(&self, state: &S, fields: FieldSet, commit: &Commit) -> u64 {
         let mut bytes: u64 = self.stored.iter().map(StoredField::size).sum();
-        for row in &commit.fields {
-            if let Some(field) = position(state, &row.name).filter(|_| row.encoding != Encoding::Removed) {
-                let (base, added) = self.stored[field].with(row);
-                bytes = bytes - self.stored[field].size() + base + added;
-            }
+        for (field, row) in rows(state, fields, commit) {
+            let (base, added) = self.stored[field].with(row);
+            bytes = bytes - self.stored[field].size() + base + added;
         }
         bytes
     }
 
     /// Fields whose writes since the last base take up room that a new base wouldn't.
     fn compactable(&self) -> FieldSet {
+        if self.by_writes.is_empty() {
+            return FieldSet::EMPTY;
+        }
         let added = self.stored.iter().enumerate().filter(|(_, stored)| stored.added > 0 || !stored.writes.is_empty());
         added.fold(FieldSet::EMPTY, |set, (field, _)| set | FieldSet::of(field)).and(self.by_writes)
     }
 
     /// The commit is on its way: the next one follows it.
-    fn sent<S: State>(&mut self, state: &S, commit: &Commit) {
+    fn sent<S: State>(&mut self, state: &S, fields: FieldSet, commit: &Commit) {
         self.removed.clear();
-        for row in &commit.fields {
-            if let Some(field) = position(state, &row.name).filter(|_| row.encoding != Encoding::Removed) {
-                let stored = &mut self.stored[field];
-                (stored.base, stored.added) = stored.with(row);
-                stored.mark = row.items.end;
-                stored.writes.clear();
-                self.whole = self.whole.without(FieldSet::of(field));
-            }
+        for (field, row) in rows(state, fields, commit) {
+            let stored = &mut self.stored[field];
+            (stored.base, stored.added) = stored.with(row);
+            stored.mark = row.items.end;
+            stored.writes.clear();
+            self.whole = self.whole.without(FieldSet::of(field));
         }
     }
+}
+
+/// The rows of a commit that [`Changes::encode`] has made for these fields. They come in the order of the fields, those of
+/// fields that are gone behind them.
+fn rows<'a, S: State>(
+    state: &'a S,
+    fields: FieldSet,
+    commit: &'a Commit,
+) -> impl Iterator<Item = (usize, &'a FieldRow)> {
+    let specs = state.fields();
+    fields.iter().filter(|field| !specs[*field].transient).zip(&commit.fields)
 }
 
 /// The stored field of that name.
@@ -210,19 +220,20 @@ impl<S: State> Machine<S> {
         commit.fields.clear();
         commit.bytes.clear();
         let (state, changes) = (&self.shared.state, &mut self.changes);
-        let dirty = std::mem::take(&mut changes.dirty);
-        changes.encode(state, dirty, commit)?;
+        let mut fields = std::mem::take(&mut changes.dirty);
+        changes.encode(state, fields, commit)?;
         // Writes beside their base may be twice the value: before that is too much they become one base.
         let compactable = changes.compactable();
         if !compactable.is_empty()
-            && self.options.state_limit.is_some_and(|limit| changes.size_with(state, commit) > limit)
+            && self.options.state_limit.is_some_and(|limit| changes.size_with(state, fields, commit) > limit)
         {
             commit.fields.clear();
             commit.bytes.clear();
             changes.whole.insert(compactable);
-            changes.encode(state, dirty | compactable, commit)?;
+            fields.insert(compactable);
+            changes.encode(state, fields, commit)?;
         }
-        changes.sent(state, commit);
+        changes.sent(state, fields, commit);
         Ok(())
     }
 

@@ -34,6 +34,11 @@ impl<S: State> Slot<S> {
         Self { sent: true, payload, ..Self::plain(node) }
     }
 
+    /// The next plain task in place of a finished one.
+    pub(super) fn begin_again(&mut self, node: NodeIx) {
+        (self.node, self.running) = (node, false);
+    }
+
     /// Nothing of the task runs any more.
     pub(super) fn settle(&mut self, outcome: TaskOutcome<S>) {
         self.running = false;
@@ -119,6 +124,11 @@ impl<S: State> Frontier<S> {
             stayed: vec![0; graph.clusters.len()],
             pass: 0,
         }
+    }
+
+    /// Notes what a router chose before the others of the super-step are asked.
+    pub(super) fn choose(&mut self, node: NodeIx, goto: Goto) {
+        self.chosen[node.at()] = (self.pass + 1, Some(goto));
     }
 
     /// What has become of the tasks of the super-step at hand, in one pass.

@@ -68,6 +68,12 @@ impl<S: State> Machine<S> {
             _ => None,
         });
         let merged = apply(state_mut(&mut self.shared, &mut self.report), updates);
+        self.merged(merged)
+    }
+
+    /// Updates of a super-step were merged, or could not be.
+    #[inline]
+    pub(super) fn merged(&mut self, merged: Result<Writes, Refused>) -> Result<(), Unmerged> {
         if self.options.durable {
             self.wrote.settle(merged.is_ok());
         }
@@ -138,8 +144,10 @@ impl<S: State> Machine<S> {
     }
 
     /// What was written must be in the next commit.
+    #[inline]
     fn note_writes(&mut self, merged: Result<Writes, Refused>) -> Result<(), BoxError> {
         match merged {
+            Ok(_) if !self.options.durable => {}
             Ok(Writes { fields, whole }) => self.changes.keep(fields, whole),
             Err(Refused { cause, .. }) => {
                 self.changes.forget();
@@ -156,7 +164,7 @@ impl<S: State> Machine<S> {
 
 /// Every task of the step is over and has dropped its snapshot, so the state mostly has one owner here. Whoever still
 /// keeps one costs a copy and sees the old state.
-fn state_mut<'s, S: State>(shared: &'s mut Arc<Shared<S>>, report: &mut RunReport) -> &'s mut S {
+pub(super) fn state_mut<'s, S: State>(shared: &'s mut Arc<Shared<S>>, report: &mut RunReport) -> &'s mut S {
     let before = Arc::as_ptr(shared);
     let shared = Arc::make_mut(shared);
     // Asking the count first would cost as much as the rest.

@@ -17,6 +17,7 @@ mod fault;
 mod fields;
 mod frontier;
 mod joins;
+mod lone;
 mod merge;
 mod migrate;
 mod outcome;
@@ -31,6 +32,7 @@ mod wrote;
 pub(crate) use edit::EditBy;
 pub(crate) use embed::{Enter, kept_child};
 pub(crate) use fault::fault;
+pub(crate) use lone::Lone;
 pub(crate) use outcome::{Failure, TaskOutcome};
 pub(crate) use position::{CHILD, call_of, decode_outcome, encode_outcome};
 pub(crate) use wrote::{EDIT, Writings, WroteRow};
@@ -46,12 +48,13 @@ use crate::report::RunReport;
 use crate::run_error::{RunError, TaskFailure, TaskRef};
 use crate::state::State;
 use crate::store::{CheckpointKind, Commit, Tags};
-use crate::task::{Answers, Outcome, Shared, Task, TurnContext};
+use crate::task::{Answers, Held, Outcome, Shared, Task, TurnContext};
 use crate::task_id::TaskId;
 use breaks::Breaks;
 use embed::Embedded;
 use fields::Changes;
 use frontier::{Frontier, Slot};
+use position::Tails;
 use wrote::Wrote;
 
 /// What the machine wants next: two words, whatever it carries.
@@ -134,7 +137,8 @@ pub(crate) struct Options {
 pub(crate) struct Machine<S: State> {
     graph: Graph<S>,
     options: Options,
-    shared: Arc<Shared<S>>,
+    /// The state, unless a lone task has it.
+    shared: Held<S>,
     /// Super-steps merged since the thread began, and when this turn began.
     step: u64,
     began: u64,
@@ -168,6 +172,7 @@ pub(crate) struct Machine<S: State> {
     embedded: Option<Box<Embedded<S>>>,
     tags: Arc<Tags>,
     changes: Changes,
+    tails: Tails,
     // Recycled buffers.
     batch: Option<Box<Batch<S>>>,
     commit: Option<Box<Commit>>,
@@ -181,8 +186,12 @@ impl<S: State> Machine<S> {
         frontier.trace = options.record.then(Box::default);
         Self {
             frontier,
-            prefix: IdPrefix::new(&turn.thread, &turn.namespace, &turn.turn),
-            shared: Arc::new(Shared { state: inner.initial.clone(), turn }),
+            prefix: if options.durable {
+                IdPrefix::new(&turn.thread, &turn.namespace, &turn.turn)
+            } else {
+                IdPrefix::default()
+            },
+            shared: Held::new(Arc::new(Shared { state: inner.initial.clone(), turn })),
             options,
             step: 0,
             began: 0,
@@ -203,6 +212,7 @@ impl<S: State> Machine<S> {
             embedded: None,
             tags,
             changes: Changes::new(&inner.initial),
+            tails: Tails::default(),
             batch: None,
             commit: None,
             graph,
@@ -272,17 +282,22 @@ impl<S: State> Machine<S> {
             Answer::Start(start) => self.start(start),
             Answer::Ran(batch) => self.ran(batch),
             Answer::Committed(commit) => {
-                self.head = Some(commit.id);
-                if std::mem::take(&mut self.fresh) {
-                    self.origin = commit.id;
-                }
-                self.commit = Some(commit);
+                self.stored(commit);
                 match self.ending.take() {
                     Some(stopped) => Ask::Stop(stopped),
                     None => self.advance(),
                 }
             }
         }
+    }
+
+    /// The commit is made: what follows descends from it.
+    fn stored(&mut self, commit: Box<Commit>) {
+        self.head = Some(commit.id);
+        if std::mem::take(&mut self.fresh) {
+            self.origin = commit.id;
+        }
+        self.commit = Some(commit);
     }
 
     fn start(&mut self, start: Start<S>) -> Ask<S> {
@@ -488,18 +503,28 @@ impl<S: State> Machine<S> {
         if let Err(unmerged) = self.merge() {
             return self.do_again(unmerged);
         }
+        self.finish_merged()
+    }
+
+    /// What is left of a super-step whose updates are merged.
+    fn finish_merged(&mut self) -> Ask<S> {
         if let Err(error) = self.route() {
             return self.keep_and_fail(error);
         }
         self.keep_children();
         self.frontier.plan_next(self.graph.inner(), self.step);
-        self.count_step();
+        self.end_step();
+        self.commit(CheckpointKind::Step)
+    }
+
+    /// The super-step is merged and the next frontier stands.
+    fn end_step(&mut self) {
         self.breaks.leave();
         self.step += 1;
         self.fresh = self.options.every_step;
         self.shared.turn.journals.clear();
         self.report.steps += 1;
-        self.commit(CheckpointKind::Step)
+        self.count_step();
     }
 
     /// Stops with an error after one commit of what the step has so far.

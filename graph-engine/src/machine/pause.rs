@@ -38,7 +38,10 @@ impl<S: State> Machine<S> {
 
     /// When the first open question expires.
     pub(super) fn due_ms(&self) -> Option<u64> {
-        self.interrupts().iter().filter_map(|interrupt| interrupt.expires_ms).min()
+        if !self.shared.turn.journals.any() {
+            return None;
+        }
+        self.paused_tasks().into_iter().filter_map(|task| self.shared.turn.journals.due(task)).min()
     }
 
     /// Gives the answers to those who asked. Nothing changes if one of them fits no open question.

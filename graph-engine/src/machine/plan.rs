@@ -147,7 +147,7 @@ impl<S: State> Frontier<S> {
                 (Some(_), None) => self.note(origin, None, kind),
                 (Some(payload), Some(node)) => {
                     self.note(origin, target, kind);
-                    self.enter_clusters(graph, origin, node);
+                    self.enter_clusters(graph, origin.node, node);
                     let slot = Slot { extra: extra.clone(), ..Slot::sent(node, payload) };
                     if graph.at(node).deferred {
                         self.deferred.push(slot);
@@ -173,7 +173,7 @@ impl<S: State> Frontier<S> {
                 let entry = graph.clusters[cluster].entry;
                 self.note(origin, Some(entry), EdgeKind::Stay);
                 // The entry may lie in a cluster within this one, which is then entered anew.
-                self.enter_clusters(graph, origin, entry);
+                self.enter_clusters(graph, origin.node, entry);
                 let again = self.schedule_task(graph, entry);
                 if let (Some(again), Some(feedback)) = (again, feedback) {
                     Arc::make_mut(again.extra.get_or_insert_default()).feedback.push(feedback);
@@ -205,7 +205,7 @@ impl<S: State> Frontier<S> {
     fn schedule(&mut self, graph: &Inner<S>, origin: Origin, target: Option<NodeIx>, kind: EdgeKind) {
         self.note(origin, target, kind);
         let Some(node) = target else { return };
-        self.enter_clusters(graph, origin, node);
+        self.enter_clusters(graph, origin.node, node);
         self.schedule_task(graph, node);
     }
 
@@ -239,10 +239,10 @@ impl<S: State> Frontier<S> {
 
     /// Entering a cluster from outside begins a new count of stays.
     #[inline]
-    fn enter_clusters(&mut self, graph: &Inner<S>, origin: Origin, node: NodeIx) {
+    pub(super) fn enter_clusters(&mut self, graph: &Inner<S>, origin: Option<NodeIx>, node: NodeIx) {
         let mut around = graph.at(node).cluster;
         while let Some(cluster) = around {
-            if origin.node.is_some_and(|from| graph.encloses(cluster, from)) {
+            if origin.is_some_and(|from| graph.encloses(cluster, from)) {
                 return;
             }
             self.stays[cluster] = 0;

@@ -18,7 +18,7 @@ impl<S: State> Machine<S> {
             Exit::Edges(_) => None,
             Exit::Router { choose, .. } => {
                 let thread = self.thread();
-                Some(self.ask(choose).map_err(|cause| RunError::Entry { thread, cause })?)
+                Some(ask(choose, &self.shared.state).map_err(|cause| RunError::Entry { thread, cause })?)
             }
         };
         self.frontier.pass += 1;
@@ -40,7 +40,7 @@ impl<S: State> Machine<S> {
                 && let Exit::Router { choose, .. } = &self.graph.inner().at(node).exit
             {
                 if self.frontier.chosen[node.at()].0 != self.frontier.pass {
-                    let goto = self.ask(choose).map_err(|cause| self.router_error(node, cause))?;
+                    let goto = ask(choose, &self.shared.state).map_err(|cause| self.router_error(node, cause))?;
                     sent += sends(&goto);
                     self.frontier.chosen[node.at()] = (self.frontier.pass, Some(goto));
                 }
@@ -63,28 +63,9 @@ impl<S: State> Machine<S> {
         Err(RunError::FanOutLimit { thread: self.thread(), step: self.step, sent, limit, entering })
     }
 
-    fn router_error(&self, node: NodeIx, cause: BoxError) -> RunError {
+    pub(super) fn router_error(&self, node: NodeIx, cause: BoxError) -> RunError {
         let node = self.graph.inner().name_of(node).clone();
         RunError::Router { thread: self.thread(), step: self.step, node, cause }
-    }
-
-    fn ask(&self, choose: &RouterFn<S>) -> Result<Goto, BoxError> {
-        let chosen = catch_unwind(AssertUnwindSafe(|| choose(&self.shared.state)));
-        let goto = match chosen {
-            Ok(chosen) => chosen.map_err(|error: NodeError| error.into_parts().1)?,
-            Err(panic) => return Err(format!("it panicked: {}", panic_text(&*panic)).into()),
-        };
-        // Its targets are those of its route type, which `compile` has checked.
-        match &goto {
-            Goto::Declared => {
-                Err("it chose nothing; return a variant, `#[route(end)]` marks one that ends the branch".into())
-            }
-            Goto::Go(_) => Ok(goto),
-            Goto::Rare(rare) => match &**rare {
-                Rare::Invalid(error) => Err(format!("its reply or feedback can't be written as JSON: {error}").into()),
-                _ => Ok(goto),
-            },
-        }
     }
 
     /// Counts one stay a super-step for each cluster, or for each task of a node in none.
@@ -114,6 +95,27 @@ impl<S: State> Machine<S> {
         *count += 1;
         self.report.stays += 1;
         Ok(())
+    }
+}
+
+/// What a router chooses; a panic in it is an error.
+#[inline]
+pub(super) fn ask<S>(choose: &RouterFn<S>, state: &S) -> Result<Goto, BoxError> {
+    let chosen = catch_unwind(AssertUnwindSafe(|| choose(state)));
+    let goto = match chosen {
+        Ok(chosen) => chosen.map_err(|error: NodeError| error.into_parts().1)?,
+        Err(panic) => return Err(format!("it panicked: {}", panic_text(&*panic)).into()),
+    };
+    // Its targets are those of its route type, which `compile` has checked.
+    match &goto {
+        Goto::Declared => {
+            Err("it chose nothing; return a variant, `#[route(end)]` marks one that ends the branch".into())
+        }
+        Goto::Go(_) => Ok(goto),
+        Goto::Rare(rare) => match &**rare {
+            Rare::Invalid(error) => Err(format!("its reply or feedback can't be written as JSON: {error}").into()),
+            _ => Ok(goto),
+        },
     }
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
-use crate::graph::Inner;
+use crate::graph::{Inner, JsonNames};
 use crate::state::{FieldSet, FieldSpec, State};
 use crate::task::{NodeIx, START};
 
@@ -28,6 +28,15 @@ impl Writer {
             Self::Input => START,
             Self::Edit => EDIT,
             Self::Node(node) => graph.name_of(node),
+        }
+    }
+
+    /// The same as JSON.
+    pub(super) fn json(self, nodes: &JsonNames) -> &[u8] {
+        match self {
+            Self::Input => b"\"__start__\"",
+            Self::Edit => b"\"__edit__\"",
+            Self::Node(node) => nodes.get(node.at()),
         }
     }
 
@@ -112,10 +121,7 @@ impl Wrote {
 
     /// The rows of the last super-step, and of those before it, as a checkpoint holds them.
     pub(super) fn rows<'a, S: State>(&self, graph: &'a Inner<S>, fields: &'a [FieldSpec]) -> [Vec<WroteRow<'a>>; 2] {
-        if self.stored {
-            return [Vec::new(), Vec::new()];
-        }
-        [&self.last, &self.earlier].map(|writers| {
+        self.writers().map(|writers| {
             let row = |(writer, wrote): &(Writer, FieldSet)| {
                 let names = wrote.iter().map(|field| Cow::Borrowed(&*fields[field].name));
                 std::iter::once(Cow::Borrowed(writer.name(graph))).chain(names).collect()
@@ -124,34 +130,9 @@ impl Wrote {
         })
     }
 
-    /// The same straight into the position's object, without an allocation.
-    pub(super) fn encode<S: State>(
-        &self,
-        graph: &Inner<S>,
-        fields: &[FieldSpec],
-        out: &mut Vec<u8>,
-    ) -> serde_json::Result<()> {
-        if self.stored {
-            return Ok(());
-        }
-        for (key, writers) in [("\"wrote\":[", &self.last), ("\"earlier\":[", &self.earlier)] {
-            if writers.is_empty() {
-                continue;
-            }
-            out.push(b',');
-            out.extend_from_slice(key.as_bytes());
-            for (at, (writer, wrote)) in writers.iter().enumerate() {
-                out.extend_from_slice(if at == 0 { b"[" } else { b",[" });
-                serde_json::to_writer(&mut *out, writer.name(graph))?;
-                for field in wrote.iter() {
-                    out.push(b',');
-                    serde_json::to_writer(&mut *out, &*fields[field].name)?;
-                }
-                out.push(b']');
-            }
-            out.push(b']');
-        }
-        Ok(())
+    /// The same as they are noted.
+    pub(super) fn writers(&self) -> [&[(Writer, FieldSet)]; 2] {
+        if self.stored { [&[], &[]] } else { [&self.last, &self.earlier] }
     }
 
     /// What a checkpoint says of the last super-step. Nodes and fields that are gone are left out.
@@ -170,10 +151,10 @@ impl Wrote {
 #[derive(Default, Deserialize)]
 pub(crate) struct Writings<'a> {
     /// Of the last super-step.
-    #[serde(default, borrow)]
+    #[serde(default, borrow, with = "wrote_rows")]
     pub(crate) wrote: Vec<WroteRow<'a>>,
     /// Of those before it in the same checkpoint.
-    #[serde(default, borrow)]
+    #[serde(default, borrow, with = "wrote_rows")]
     pub(crate) earlier: Vec<WroteRow<'a>>,
 }
 
@@ -181,5 +162,90 @@ impl<'a> Writings<'a> {
     /// Reads them from a position.
     pub(crate) fn of(position: &'a [u8]) -> serde_json::Result<Self> {
         serde_json::from_slice(position)
+    }
+}
+
+/// Rows of writers as they are stored: one alone without a list around it.
+pub(super) mod wrote_rows {
+    use std::borrow::Cow;
+    use std::fmt;
+    use std::marker::PhantomData;
+
+    use serde::de::{self, Deserializer, SeqAccess, Visitor};
+    use serde::{Deserialize, Serialize, Serializer};
+
+    use super::WroteRow;
+
+    pub(in super::super) fn serialize<S: Serializer>(rows: &[WroteRow<'_>], serializer: S) -> Result<S::Ok, S::Error> {
+        match rows {
+            [row] if !row.is_empty() => row.serialize(serializer),
+            rows => rows.serialize(serializer),
+        }
+    }
+
+    pub(in super::super) fn deserialize<'de, 'a, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Vec<WroteRow<'a>>, D::Error> {
+        deserializer.deserialize_seq(Rows(PhantomData))
+    }
+
+    struct Rows<'a>(PhantomData<WroteRow<'a>>);
+
+    impl<'de, 'a> Visitor<'de> for Rows<'a> {
+        type Value = Vec<WroteRow<'a>>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("writers with the names of fields")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+            let mut rows = Vec::new();
+            match seq.next_element::<NameOrRow<'a>>()? {
+                None => {}
+                Some(NameOrRow::Name(writer)) => {
+                    let mut row = vec![writer];
+                    while let Some(field) = seq.next_element()? {
+                        row.push(field);
+                    }
+                    rows.push(row);
+                }
+                Some(NameOrRow::Row(row)) => {
+                    rows.push(row);
+                    while let Some(row) = seq.next_element()? {
+                        rows.push(row);
+                    }
+                }
+            }
+            Ok(rows)
+        }
+    }
+
+    enum NameOrRow<'a> {
+        Name(Cow<'a, str>),
+        Row(WroteRow<'a>),
+    }
+
+    impl<'de> Deserialize<'de> for NameOrRow<'_> {
+        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            deserializer.deserialize_any(First(PhantomData))
+        }
+    }
+
+    struct First<'a>(PhantomData<NameOrRow<'a>>);
+
+    impl<'de, 'a> Visitor<'de> for First<'a> {
+        type Value = NameOrRow<'a>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a writer's name, or a list of it and the names of fields")
+        }
+
+        fn visit_str<E: de::Error>(self, name: &str) -> Result<NameOrRow<'a>, E> {
+            Ok(NameOrRow::Name(Cow::Owned(name.to_owned())))
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<NameOrRow<'a>, A::Error> {
+            Vec::deserialize(de::value::SeqAccessDeserializer::new(seq)).map(NameOrRow::Row)
+        }
     }
 }

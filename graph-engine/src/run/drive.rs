@@ -1,9 +1,9 @@
 //! A turn from its beginning to its end: lease, checkpoint, machine, report.
 
 use std::any::Any;
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex, OnceLock};
-use std::time::Duration;
 
 use tracing::Instrument;
 
@@ -14,7 +14,7 @@ use crate::driver::{Bench, Durability, EventKind, Keep, Live, LocalDriver, Origi
 use crate::graph::Graph;
 use crate::machine::{Machine, Start, Stopped};
 use crate::name::Name;
-use crate::panic::{no_panic, text_of};
+use crate::panic::{no_panic_in, text_of};
 use crate::report::RunReport;
 use crate::run_error::{RunError, TurnError};
 use crate::state::State;
@@ -24,9 +24,9 @@ use crate::task::{Cause, Keeper, Resources, Sink, Snap, TurnContext};
 impl<S: State> Turn<S> {
     pub(super) async fn drive(mut self) -> Result<TurnEnd<S>, TurnError> {
         let again = self.again.as_ref().map(|again| again.turn.clone());
-        let turn: Name = again.unwrap_or_else(|| self.runner.seams_ref().ids.turn().into());
+        let turn: Name = again.unwrap_or_else(|| self.runner.seams_ref().0.ids.turn().into());
         let names = self.runner.graph().inner().names.clone();
-        let clock = self.runner.seams_ref().clock.clone();
+        let clock = self.runner.seams_ref().0.clock.clone();
         let live = Arc::new(Live::new(turn.clone(), names, clock, self.cancel.clone()));
         for (options, queue) in self.readers.drain(..) {
             live.add(options, queue);
@@ -35,10 +35,13 @@ impl<S: State> Turn<S> {
         let runner = self.runner.clone();
         let (spans, graph) = (runner.spans(), runner.graph().name());
         let span = spans.turn(graph, &thread, &turn);
-        let metered = runner.metrics_ref().map(|metrics| (metrics, runner.seams_ref().clock.elapsed()));
+        let metered = runner.metrics_ref().map(|metrics| (metrics, runner.seams_ref().0.clock.elapsed()));
         let mut step = 0;
-        let run = no_panic(self.run_to_end(turn, &live, spans, &mut step));
-        let ended = if spans.on { run.instrument(span.clone()).await } else { run.await };
+        let ended = {
+            let mut run = pin!(self.run_to_end(turn, &live, spans, &mut step));
+            let run = no_panic_in(run.as_mut());
+            if spans.on { run.instrument(span.clone()).await } else { run.await }
+        };
         let mut ended = ended.unwrap_or_else(|what| {
             let error = RunError::Panicked { thread, step, what };
             Err(TurnError::new(error, RunReport::default(), stored))
@@ -49,7 +52,7 @@ impl<S: State> Turn<S> {
         };
         spans.end_turn(&span, outcome, ended.as_ref().err());
         if let Some((metrics, began)) = metered {
-            let took = runner.seams_ref().clock.elapsed().saturating_sub(began);
+            let took = runner.seams_ref().0.clock.elapsed().saturating_sub(began);
             metrics.turn(graph, outcome, took);
         }
         let report = match &mut ended {
@@ -62,7 +65,8 @@ impl<S: State> Turn<S> {
                 Ok(end) => end.status.as_str().to_owned(),
                 Err(failed) => text_of(failed),
             };
-            hub.send(Origin::step(step), EventKind::Ended { outcome }).await;
+            // Boxed, so that a turn that nobody reads carries nothing of it.
+            Box::pin(hub.send(Origin::step(step), EventKind::Ended { outcome })).await;
         }
         ended
     }
@@ -105,7 +109,7 @@ impl<S: State> Turn<S> {
         let place = Place::thread(&self.thread);
         let keep = store.clone().map(|store| {
             let saves = self.durability != Durability::Exit;
-            Keep::new(store, place.clone(), saves, seams.spawn.clone(), Some(lease.clone()))
+            Keep::new(store, place.clone(), saves, seams.0.spawn.clone(), Some(lease.clone()))
         });
         let keeper: Option<Arc<dyn Keeper>> = keep.clone().filter(|keep| keep.saves()).map(|keep| keep as _);
         context.keeper = keeper.as_ref().map(Arc::downgrade);
@@ -129,6 +133,7 @@ impl<S: State> Turn<S> {
             tags: tags.clone(),
             lease: Arc::downgrade(&whole_lease),
             relay: Some(Arc::downgrade(&relay)),
+            made: AtomicU64::new(0),
             spent: AtomicU64::new(0),
             ledger: Mutex::default(),
         });
@@ -155,7 +160,7 @@ impl<S: State> Turn<S> {
         }
         *step = machine.step();
         if let Some(hub) = live.hub() {
-            hub.send(Origin::step(*step), EventKind::Started).await;
+            Box::pin(hub.send(Origin::step(*step), EventKind::Started)).await;
         }
         let mut bench = Bench::new(graph, context, seams, self.runner.guards());
         bench.live = Some(live.clone());
@@ -171,7 +176,7 @@ impl<S: State> Turn<S> {
             watched: bench.metrics.is_some() || spans.on,
             stays: 0,
             in_step: false,
-            node_time: vec![Duration::ZERO; bench.graph.inner().names.len()],
+            node_time: Vec::new(),
             bench: bench.clone(),
         };
         let stopped = driver.drive(&mut machine, self.start).await;

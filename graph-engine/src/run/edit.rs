@@ -223,7 +223,7 @@ impl<S: State> Edits<S> {
             for edit in edits {
                 let writes = thread.resolve(edit, &mut last)?;
                 let mut commit = machine.edit(writes)?;
-                let now = thread.runner.seams_ref().clock.now().duration_since(UNIX_EPOCH).unwrap_or_default();
+                let now = thread.runner.seams_ref().0.clock.now().duration_since(UNIX_EPOCH).unwrap_or_default();
                 commit.time_ms = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
                 machine.edited(commit.id);
                 commits.push(*commit);
@@ -242,7 +242,7 @@ impl<S: State> Thread<S> {
     /// A machine that belongs to no running turn.
     pub(super) fn machine(&self, tags: Tags) -> Machine<S> {
         let graph = self.runner.graph().clone();
-        let turn: Name = self.runner.seams_ref().ids.turn().into();
+        let turn: Name = self.runner.seams_ref().0.ids.turn().into();
         let context = TurnContext::new(self.id.clone(), turn, graph.inner().names.clone());
         Machine::new(graph, self.runner.options(), context.into(), tags.into())
     }

@@ -29,10 +29,12 @@ pub enum WhenBusy {
 }
 
 /// The threads that have a turn, and the turn, unless something else holds the thread. Clones share them.
-pub(super) struct Leases<S> {
-    busy: Arc<DashMap<Name, Option<Arc<Live<S>>>>>,
+pub(super) struct Leases<S>(Arc<Maps<S>>);
+
+struct Maps<S> {
+    busy: DashMap<Name, Option<Arc<Live<S>>>>,
     /// Where turns wait for each other, first come, first served.
-    queues: Arc<DashMap<Name, Arc<Mutex<()>>>>,
+    queues: DashMap<Name, Arc<Mutex<()>>>,
 }
 
 /// The right to run a turn of a thread; given back when it is dropped.
@@ -44,19 +46,19 @@ pub(crate) struct Lease<S> {
 
 impl<S> Clone for Leases<S> {
     fn clone(&self) -> Self {
-        Self { busy: self.busy.clone(), queues: self.queues.clone() }
+        Self(self.0.clone())
     }
 }
 
 impl<S> Default for Leases<S> {
     fn default() -> Self {
-        Self { busy: Arc::default(), queues: Arc::default() }
+        Self(Arc::new(Maps { busy: DashMap::default(), queues: DashMap::default() }))
     }
 }
 
 impl<S: State> Leases<S> {
     pub(super) fn live(&self, thread: &Name) -> Option<Arc<Live<S>>> {
-        self.busy.get(thread).and_then(|live| live.value().clone())
+        self.0.busy.get(thread).and_then(|live| live.value().clone())
     }
 
     pub(super) async fn take(
@@ -68,13 +70,13 @@ impl<S: State> Leases<S> {
         let turn = match when_busy {
             WhenBusy::Refuse => None,
             WhenBusy::Queue => {
-                let queue = self.queues.entry(thread.clone()).or_default().clone();
+                let queue = self.0.queues.entry(thread.clone()).or_default().clone();
                 Some(queue.lock_owned().await)
             }
         };
         // Made first, so that the place in the queue is given back if the thread is held by something that doesn't queue.
         let lease = Lease { leases: self.clone(), thread: thread.clone(), turn };
-        match self.busy.entry(thread.clone()) {
+        match self.0.busy.entry(thread.clone()) {
             dashmap::Entry::Occupied(_) => {
                 lease.give_up();
                 Err(RunError::Busy { thread: thread.clone() })
@@ -98,14 +100,14 @@ impl<S> Lease<S> {
     fn leave_queue(&mut self) {
         if self.turn.take().is_some() {
             // The map and this look are the only owners of a queue in which nobody waits.
-            self.leases.queues.remove_if(&self.thread, |_, queue| Arc::strong_count(queue) == 1);
+            self.leases.0.queues.remove_if(&self.thread, |_, queue| Arc::strong_count(queue) == 1);
         }
     }
 }
 
 impl<S> Drop for Lease<S> {
     fn drop(&mut self) {
-        self.leases.busy.remove(&self.thread);
+        self.leases.0.busy.remove(&self.thread);
         self.leave_queue();
     }
 }

@@ -303,7 +303,7 @@ impl<S: State> Runner<S> {
             record: *record,
             durable: store.is_some(),
             every_step: true,
-            seed: seams.seed,
+            seed: seams.0.seed,
         }
     }
 

@@ -286,7 +286,7 @@ impl<S: State> IntoFuture for Turn<S> {
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
 
     fn into_future(mut self) -> Self::IntoFuture {
-        let clock = &self.runner.seams_ref().clock;
+        let clock = &self.runner.seams_ref().0.clock;
         let deadline = self.deadline.map(|after| (clock.clone(), after));
         let mut signals = Signals {
             cancel_on: self.cancel_on.take(),

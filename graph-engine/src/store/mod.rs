@@ -11,6 +11,7 @@ pub use listing::{Filter, Keep, ThreadFilter, ThreadInfo};
 pub use memory::MemoryStore;
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::checkpoint_id::CheckpointId;
 use crate::error::StoreError;
@@ -49,6 +50,13 @@ pub trait CheckpointStore: Send + Sync + 'static {
 
     /// Stores one checkpoint and makes it the head.
     async fn commit(&self, place: &Place, commit: &Commit) -> Result<(), StoreError>;
+
+    /// What stores checkpoints of a place without waiting, if this store can; the engine then awaits no future for each of
+    /// them. `None`, the default, is always right: also for a place of which nothing is stored yet.
+    fn at_once(&self, place: &Place) -> Option<Arc<dyn AtOnce>> {
+        let _ = place;
+        None
+    }
 
     /// Stores results of single tasks of the unfinished super-step that follows `head`: all of them or none. The first
     /// result of a task and key stands. They are gone once a commit moves the head.
@@ -94,4 +102,25 @@ pub trait CheckpointStore: Send + Sync + 'static {
 
     /// Deletes a thread with all its namespaces; `false` if there was none.
     async fn delete(&self, thread: &str) -> Result<bool, StoreError>;
+}
+
+/// Stores checkpoints of one place without waiting: see [`CheckpointStore::at_once`].
+///
+/// ```
+/// use graph_engine::{CheckpointStore, Commit, MemoryStore, Place};
+///
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// let (store, place) = (MemoryStore::new(), Place::thread("guest-7"));
+/// assert!(store.at_once(&place).is_none(), "nothing is stored of it");
+/// store.commit(&place, &Commit::default()).await.unwrap();
+/// let at_once = store.at_once(&place).unwrap();
+/// assert!(at_once.commit(&Commit::default()).unwrap().is_ok(), "it is the same commit again");
+/// store.delete("guest-7").await.unwrap();
+/// assert!(at_once.commit(&Commit::default()).is_none());
+/// # });
+/// ```
+pub trait AtOnce: Send + Sync {
+    /// Does what [`CheckpointStore::commit`] does. `None` if the place was deleted meanwhile: then nothing was done, and
+    /// the store itself is to be asked.
+    fn commit(&self, commit: &Commit) -> Option<Result<(), StoreError>>;
 }

@@ -1,7 +1,7 @@
 //! Cancellation of a turn, or of the tasks of one super-step: flags that cost nothing to look at, beside the tokens that
 //! others can wait for.
 
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio_util::sync::CancellationToken;
@@ -15,7 +15,8 @@ pub(crate) enum Cause {
     Deadline = 2,
 }
 
-/// The cancellation of one turn. Clones cancel together.
+/// The cancellation of one turn. Clones cancel together. Because everything in a turn has it at hand, it also says
+/// whether somebody reads what the turn tells.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cancel(Arc<Inner>);
 
@@ -23,6 +24,8 @@ pub(crate) struct Cancel(Arc<Inner>);
 struct Inner {
     /// The first cause, or 0. Looked at before every task; the token's own state is behind a lock.
     cause: AtomicU8,
+    /// Somebody reads events, or has read some.
+    read: AtomicBool,
     turn: CancellationToken,
     /// One more than the last super-step whose tasks were stopped.
     steps: AtomicU64,
@@ -64,14 +67,26 @@ impl Cancel {
         }
     }
 
+    #[inline]
     pub(crate) fn is_cancelled(&self) -> bool {
         self.0.cause.load(Ordering::Acquire) != 0
             || self.0.outer.as_ref().is_some_and(|(outer, step)| outer.stops(*step))
     }
 
     /// Whether the tasks of this super-step are to stop.
+    #[inline]
     pub(crate) fn stops(&self, step: u64) -> bool {
         self.is_cancelled() || self.0.steps.load(Ordering::Acquire) > step
+    }
+
+    /// Somebody reads the turn's events.
+    pub(crate) fn note_reader(&self) {
+        self.0.read.store(true, Ordering::Release);
+    }
+
+    /// Whether somebody reads events of this turn, or of the one around it, or has read some.
+    pub(crate) fn is_read(&self) -> bool {
+        self.0.read.load(Ordering::Acquire) || self.0.outer.as_ref().is_some_and(|(outer, _)| outer.is_read())
     }
 
     pub(crate) fn cause(&self) -> Option<Cause> {

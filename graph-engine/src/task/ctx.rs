@@ -9,12 +9,12 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio_util::sync::CancellationToken;
 
-use super::shared::{Emitted, EmittedKind, Extra, Sink, TurnContext};
+use super::shared::{Extra, TurnContext};
+use super::voice::Voice;
 use super::{NodeIx, Pulse, Task};
 use crate::checkpoint_id::CheckpointId;
 use crate::error::NodeError;
 use crate::name::Name;
-use crate::state::to_json;
 use crate::task_id::TaskId;
 
 /// What a node may know of its run: the step and attempt, feedback, cancellation, and where events go.
@@ -174,7 +174,7 @@ impl Ctx {
     /// Whether anybody reads events. Nothing needs to be made for `emit` when nobody does.
     #[must_use]
     pub fn is_observed(&self) -> bool {
-        self.turn.sink().is_some_and(|sink| sink.is_read())
+        self.turn.cancel.is_read() && self.turn.sink().is_some_and(|sink| sink.is_read())
     }
 
     /// Sends an event of the node's own to whoever streams the turn. Waits for a slow reader, according to its
@@ -183,20 +183,12 @@ impl Ctx {
     /// # Errors
     /// If the value is not JSON.
     pub async fn emit(&self, event: impl Serialize + Send) -> Result<(), NodeError> {
-        self.heartbeat();
-        // What is no JSON fails whether the reader is still there or not.
-        let Some(sink) = self.open_sink() else { return Ok(()) };
-        let value = to_json(event).map_err(|e| NodeError::fatal(format!("the event can't be written as JSON: {e}")))?;
-        self.send(&*sink, EmittedKind::Custom(value)).await;
-        Ok(())
+        self.voice().emit(event).await
     }
 
     /// Sends a piece of text that a person sees grow, such as a model's token.
     pub async fn token(&self, text: impl Into<String> + Send) {
-        self.heartbeat();
-        if let Some(sink) = self.open_sink() {
-            self.send(&*sink, EmittedKind::Token(text.into())).await;
-        }
+        self.voice().token(text).await;
     }
 
     /// Something within this attempt told readers something, which counts for nothing if the attempt fails.
@@ -206,19 +198,9 @@ impl Ctx {
         }
     }
 
-    /// Where events go, if somebody reads or has read.
-    fn open_sink(&self) -> Option<Arc<dyn Sink>> {
-        self.turn.sink().filter(|sink| sink.is_open())
-    }
-
-    async fn send(&self, sink: &dyn Sink, kind: EmittedKind) {
-        // While a slow reader is waited for, the node is not silent of its own accord.
-        let _emitting = self.pulse.as_deref().map(Pulse::emitting);
-        let index = match &self.emitted {
-            Some(emitted) => emitted.fetch_add(1, Ordering::Relaxed),
-            None => sink.late_index(self.id, self.attempt),
-        };
-        sink.emit(Emitted { task: self.id, node: self.node, attempt: self.attempt, index, kind }).await;
+    fn voice(&self) -> Voice<'_> {
+        let (turn, emitted, pulse) = (&*self.turn, self.emitted.as_deref(), self.pulse.as_deref());
+        Voice { turn, task: self.id, node: self.node, attempt: self.attempt, emitted, pulse }
     }
 }
 

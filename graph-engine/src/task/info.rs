@@ -83,6 +83,39 @@ impl NodeInfo {
         Self { kind, ..Self::default() }
     }
 
+    /// What a node says that has nothing to say.
+    pub(crate) const PLAIN: Self = Self {
+        kind: NodeKind::Plain,
+        targets: Vec::new(),
+        named_targets: Vec::new(),
+        named_sends: Vec::new(),
+        stay: false,
+        direct: false,
+        finish: false,
+        dynamic: false,
+        payload: None,
+        needs: Vec::new(),
+        writes: None,
+        problems: Vec::new(),
+        no_retry: None,
+        alone: false,
+        child: None,
+    };
+
+    /// Whether it has nothing to say.
+    pub(crate) fn is_plain(&self) -> bool {
+        let Self { kind, payload, needs, writes, problems, no_retry, alone, child, .. } = self;
+        *kind == NodeKind::Plain
+            && !self.has_moves()
+            && payload.is_none()
+            && needs.is_empty()
+            && writes.is_none()
+            && problems.is_empty()
+            && no_retry.is_none()
+            && !alone
+            && child.is_none()
+    }
+
     /// Adds a possible target.
     #[must_use]
     pub fn target(mut self, target: TargetSpec) -> Self {

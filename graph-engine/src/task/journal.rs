@@ -6,11 +6,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::interrupt::{BadAnswer, Interrupt, InterruptId};
+use super::question_row::{QuestionRef, QuestionRow};
 use crate::checkpoint_id::CheckpointId;
 use crate::name::Name;
 use crate::task_id::TaskId;
@@ -39,22 +40,19 @@ pub(crate) struct Journal {
     attempt: Attempt,
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(from = "QuestionRow")]
 struct Question {
     scope: Name,
     /// Which question of its scope it is, from 0.
     nth: u32,
-    #[serde(flatten)]
     interrupt: Interrupt,
     /// In a list of one, because an answer may be null.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     answer: Option<[Value; 1]>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     default: Option<[Value; 1]>,
     /// The last attempt asked it.
     open: bool,
     /// How long it may stay open, until the clock was asked.
-    #[serde(skip)]
     within: Option<Duration>,
 }
 
@@ -170,6 +168,7 @@ impl Journals {
     }
 
     /// Whether some task has a journal.
+    #[inline]
     pub(crate) fn any(&self) -> bool {
         self.any.load(Ordering::Acquire)
     }
@@ -294,6 +293,15 @@ impl Journals {
         let own = journal.questions.iter().filter(|question| question.open).map(|question| &question.interrupt);
         let children = journal.children.values().filter(|child| child.waits).flat_map(|child| &child.open);
         own.chain(children).cloned().collect()
+    }
+
+    /// When the first open question of a task expires, in milliseconds since 1970.
+    pub(crate) fn due(&self, task: TaskId) -> Option<u64> {
+        let tasks = self.lock();
+        let journal = tasks.get(&task)?;
+        let own = journal.questions.iter().filter(|question| question.open).map(|question| &question.interrupt);
+        let children = journal.children.values().filter(|child| child.waits).flat_map(|child| &child.open);
+        own.chain(children).filter_map(|interrupt| interrupt.expires_ms).min()
     }
 
     /// Whether a question of the task is open, in a scope that begins so.
@@ -421,7 +429,11 @@ impl Journals {
 
     /// The journal of a task, as it is stored.
     pub(crate) fn stored(&self, task: TaskId) -> Option<Journal> {
-        self.lock().get(&task).filter(|journal| !journal.is_empty()).cloned()
+        let tasks = self.lock();
+        let journal = tasks.get(&task).filter(|journal| !journal.is_empty())?;
+        let Journal { questions, memos, children, attempt: _ } = journal;
+        let (questions, memos, children) = (questions.clone(), memos.clone(), children.clone());
+        Some(Journal { questions, memos, children, attempt: Attempt::default() })
     }
 
     /// The reverse of [`stored`](Self::stored).
@@ -430,8 +442,10 @@ impl Journals {
     }
 
     /// The super-step is over.
+    #[inline]
     pub(crate) fn clear(&self) {
-        if self.any.swap(false, Ordering::AcqRel) {
+        // The look before it costs nothing, the swap stops the processor.
+        if self.any() && self.any.swap(false, Ordering::AcqRel) {
             self.lock().clear();
         }
     }
@@ -470,6 +484,35 @@ impl Journal {
 
     fn is_empty(&self) -> bool {
         self.questions.is_empty() && self.memos.is_empty() && self.children.is_empty()
+    }
+}
+
+impl From<QuestionRow> for Question {
+    fn from(row: QuestionRow) -> Self {
+        let QuestionRow { scope, nth, id, namespace, node, task, question, expires_ms, answer, default, open } = row;
+        let interrupt = Interrupt { id, namespace, node, task, question, expires_ms };
+        Self { scope, nth, interrupt, answer, default, open, within: None }
+    }
+}
+
+impl Serialize for Question {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { scope, nth, interrupt, answer, default, open, within: _ } = self;
+        let Interrupt { id, namespace, node, task, question, expires_ms } = interrupt;
+        QuestionRef {
+            scope,
+            nth: *nth,
+            id: *id,
+            namespace,
+            node,
+            task: *task,
+            question,
+            expires_ms: *expires_ms,
+            answer,
+            default,
+            open: *open,
+        }
+        .serialize(serializer)
     }
 }
 

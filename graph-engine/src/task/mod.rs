@@ -14,9 +14,11 @@ mod named;
 mod outcome;
 mod payload;
 mod pulse;
+mod question_row;
 mod resources;
 mod route;
 mod shared;
+mod voice;
 
 pub use ask::Ask;
 pub(crate) use ask::paused;
@@ -40,16 +42,20 @@ pub(crate) use pulse::Pulse;
 pub use resources::Need;
 pub(crate) use resources::Resources;
 pub use route::{CanDirect, CanFinish, CanStay, END, Nowhere, Route, RouteSpec, START, TargetSpec};
-pub(crate) use shared::{Emitted, EmittedKind, Extra, Host, Keeper, Nested, Shared, Sink, TurnContext};
+pub(crate) use shared::{Emitted, EmittedKind, Extra, Held, Host, Keeper, Nested, Shared, Sink, TurnContext};
 
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
+use serde::Serialize;
+
 use crate::checkpoint_id::CheckpointId;
+use crate::error::NodeError;
 use crate::name::Name;
 use crate::task_id::TaskId;
+use voice::Voice;
 
 /// Position of a node in its graph. Nodes are numbered in name order, so index order is merge order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -67,7 +73,7 @@ impl NodeIx {
 /// everything, for parts of a node's work that need to own what they read.
 #[derive(Clone)]
 pub struct Task<S> {
-    pub(crate) shared: Arc<Shared<S>>,
+    pub(crate) shared: Held<S>,
     pub(crate) id: TaskId,
     pub(crate) node: NodeIx,
     pub(crate) attempt: u32,
@@ -98,7 +104,7 @@ impl<S> Task<S> {
     /// The snapshot, to keep. A snapshot that outlives the task costs one copy of the state at the next merge.
     #[must_use]
     pub fn snapshot(&self) -> Snap<S> {
-        Snap::shared(self.shared.clone())
+        Snap::shared(Arc::clone(&self.shared))
     }
 
     /// What identifies the task.
@@ -123,6 +129,45 @@ impl<S> Task<S> {
     #[must_use]
     pub fn ctx(&self) -> Ctx {
         Ctx::of(self)
+    }
+
+    /// The same as [`Ctx::emit`], for a node that has its task at hand and needs nothing else of a `Ctx`.
+    ///
+    /// ```
+    /// use async_trait::async_trait;
+    /// use graph_engine::{Node, NodeError, Outcome, State, Task};
+    ///
+    /// #[derive(State, Clone, Default)]
+    /// struct Trip {
+    ///     city: String,
+    /// }
+    ///
+    /// struct Explore;
+    ///
+    /// #[async_trait]
+    /// impl Node<Trip> for Explore {
+    ///     async fn run(&self, task: &Task<Trip>) -> Result<Outcome<Trip>, NodeError> {
+    ///         task.emit("looking").await?;
+    ///         Ok(Outcome::default())
+    ///     }
+    /// }
+    /// # let _ = Explore;
+    /// ```
+    ///
+    /// # Errors
+    /// If the value is not JSON.
+    pub async fn emit(&self, event: impl Serialize + Send) -> Result<(), NodeError> {
+        self.voice().emit(event).await
+    }
+
+    /// The same as [`Ctx::token`].
+    pub async fn token(&self, text: impl Into<String> + Send) {
+        self.voice().token(text).await;
+    }
+
+    fn voice(&self) -> Voice<'_> {
+        let (turn, emitted, pulse) = (&*self.shared.turn, self.emitted.as_deref(), self.pulse.as_deref());
+        Voice { turn, task: self.id, node: self.node, attempt: self.attempt, emitted, pulse }
     }
 
     /// Starts work that blocks its thread.

@@ -4,8 +4,8 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
+use std::ops::{Deref, DerefMut};
 use std::pin::Pin;
-use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
@@ -27,6 +27,37 @@ use crate::task_id::TaskId;
 pub(crate) struct Shared<S> {
     pub(crate) state: S,
     pub(crate) turn: Arc<TurnContext>,
+}
+
+/// A place for the one reference to a snapshot that machine and task pass to each other: counting a second one would cost
+/// as much as the rest of a super-step of one task.
+#[derive(Clone)]
+pub(crate) struct Held<S>(Option<Arc<Shared<S>>>);
+
+impl<S> Held<S> {
+    pub(crate) fn new(shared: Arc<Shared<S>>) -> Self {
+        Self(Some(shared))
+    }
+
+    /// Takes the reference out of another place.
+    pub(crate) fn take_from(&mut self, other: &mut Self) {
+        self.0 = other.0.take();
+    }
+}
+
+impl<S> Deref for Held<S> {
+    type Target = Arc<Shared<S>>;
+
+    fn deref(&self) -> &Arc<Shared<S>> {
+        // The machine has it back before it does anything, and a task is only shown to its node while it has it.
+        self.0.as_ref().expect("a snapshot that was lent is given back before it is looked at")
+    }
+}
+
+impl<S> DerefMut for Held<S> {
+    fn deref_mut(&mut self) -> &mut Arc<Shared<S>> {
+        self.0.as_mut().expect("a snapshot that was lent is given back before it is looked at")
+    }
 }
 
 /// What the tasks of a turn are given beside the state.
@@ -65,11 +96,17 @@ pub(crate) struct TurnContext {
 
 /// What child graphs share with the turn around them. Nodes never see it.
 pub(crate) trait Host: Send + Sync {
-    /// Super-steps of the whole turn so far, those of child graphs included.
-    fn spent(&self) -> &AtomicU64;
-
-    /// How many there may be.
+    /// Super-steps that the whole turn may make, those of child graphs included.
     fn limit(&self) -> u64;
+
+    /// How many of them are left.
+    fn left(&self) -> u64;
+
+    /// The turn's own graph has made so many super-steps by now. There is only one that says so, so that nobody waits.
+    fn made(&self, steps: u64);
+
+    /// A child graph has made one more.
+    fn add(&self);
 
     /// The host itself, for those on higher floors.
     fn as_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
@@ -177,6 +214,6 @@ pub(crate) trait Sink: Send + Sync {
     /// The number of the next event of an attempt that began before anybody read.
     fn late_index(&self, task: TaskId, attempt: u32) -> u32;
 
-    /// Hands the event to every reader; waits for those that must not miss it.
-    fn emit(&self, event: Emitted) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;
+    /// Hands the event to every reader. What comes back is to be awaited, because one that must not miss it has no room.
+    fn emit(&self, event: Emitted) -> Option<Pin<Box<dyn Future<Output = ()> + Send + '_>>>;
 }

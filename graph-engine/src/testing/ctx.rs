@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::checkpoint_id::CheckpointId;
 use crate::name::Name;
-use crate::task::{Cancel, Ctx, Emitted, EmittedKind, Extra, Interrupt, NodeIx, Shared, Sink, Task, TurnContext};
+use crate::task::{Cancel, Ctx, Emitted, EmittedKind, Extra, Held, Interrupt, NodeIx, Shared, Sink, Task, TurnContext};
 use crate::task_id::TaskId;
 use serde::Serialize;
 use serde_json::Value;
@@ -73,13 +73,13 @@ impl Sink for Recorder {
         0
     }
 
-    fn emit(&self, event: Emitted) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+    fn emit(&self, event: Emitted) -> Option<Pin<Box<dyn Future<Output = ()> + Send + '_>>> {
         let mut both = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match event.kind {
             EmittedKind::Custom(value) => both.0.push(value),
             EmittedKind::Token(text) => both.1.push(text),
         }
-        Box::pin(std::future::ready(()))
+        None
     }
 }
 
@@ -200,12 +200,13 @@ impl TestCtx {
         let sink: Arc<dyn Sink> = self.events.0.clone();
         let mut turn = TurnContext::new("test".into(), "test".into(), Arc::new([self.node]));
         turn.cancel = self.cancel;
+        turn.cancel.note_reader();
         turn.durable = true;
         turn.journals.preset(TaskId { step: self.step, rank: 0 }, self.answers);
         turn.sink = Some(Arc::downgrade(&sink));
         let extra = (!self.feedback.is_empty()).then(|| Arc::new(Extra { feedback: self.feedback, timeout: None }));
         let task = Task {
-            shared: Arc::new(Shared { state: (), turn: Arc::new(turn) }),
+            shared: Held::new(Arc::new(Shared { state: (), turn: Arc::new(turn) })),
             id: TaskId { step: self.step, rank: 0 },
             node: NodeIx(0),
             attempt: self.attempt,

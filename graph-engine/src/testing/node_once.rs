@@ -9,7 +9,7 @@ use crate::checkpoint_id::CheckpointId;
 use crate::error::NodeError;
 use crate::node::{IntoNode, NodeSpec};
 use crate::state::State;
-use crate::task::{Extra, NodeIx, Outcome, Payload, Resources, Shared, Task, TurnContext};
+use crate::task::{Extra, Held, NodeIx, Outcome, Payload, Resources, Shared, Task, TurnContext};
 use crate::task_id::TaskId;
 use serde::Serialize;
 use serde_json::Value;
@@ -144,7 +144,7 @@ impl<S: State> NodeOnce<S> {
         turn.durable = true;
         turn.journals.preset(TaskId::default(), self.answers);
         let task = Task {
-            shared: Arc::new(Shared { state: self.state.unwrap_or_default(), turn: Arc::new(turn) }),
+            shared: Held::new(Arc::new(Shared { state: self.state.unwrap_or_default(), turn: Arc::new(turn) })),
             id: TaskId::default(),
             node: NodeIx(0),
             attempt: self.attempt,

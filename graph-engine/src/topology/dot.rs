@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use super::escape::DotText;
 use super::overlay::{Alarm, Mark, Use};
-use super::plan::{Line, Pad, Plan, Step};
+use super::plan::{Line, Plan, Step};
+use super::writer::Writer;
 use super::{Direction, Topology};
 use crate::edge_kind::EdgeKind;
 use crate::executed::ExecutedPath;
@@ -85,60 +85,103 @@ impl<'a> Dot<'a> {
 impl fmt::Display for Dot<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plan = Plan::new(self.topology, self.path);
-        let direction = match self.direction {
+        let mut to = Writer::new(f);
+        to.end("digraph G {")?;
+        for name in plan.strangers() {
+            to.put("  // no node of this graph: ");
+            to.dot(name)?;
+            to.end("")?;
+        }
+        to.put("  graph [rankdir=");
+        to.put(match self.direction {
             Direction::TopToBottom => "TB",
             Direction::LeftToRight => "LR",
-        };
-        writeln!(f, "digraph G {{")?;
-        for name in plan.strangers() {
-            writeln!(f, "  // no node of this graph: {}", DotText(name))?;
-        }
-        let name = DotText(&self.topology.name);
-        writeln!(f, r#"  graph [rankdir={direction}, label="{name}", labelloc=t, fontname="sans-serif"]"#)?;
-        writeln!(f, r#"  node [fontname="sans-serif"]"#)?;
-        writeln!(f, r#"  edge [fontname="sans-serif"]"#)?;
-        let mut depth = 1;
-        for step in plan.steps() {
-            let pad = Pad(depth);
-            match step {
-                Step::Start => writeln!(f, "{pad}start [{START_LOOK}{}]", Beside(plan.mark(START)))?,
-                Step::End => writeln!(f, "{pad}done [{END_LOOK}{}]", Beside(plan.mark(END)))?,
-                Step::Node(index, node) => {
-                    let (shape, style, kind) = look(node.kind);
-                    let deferred = if node.deferred { r"\n(deferred)" } else { "" };
-                    let look = Look { name: &node.name, deferred, shape, style, kind, mark: plan.mark(&node.name) };
-                    writeln!(f, "{pad}n{index} [{look}]")?;
-                }
-                Step::Unknown(index, name) => {
-                    let (shape, style, kind) = ("box", "dotted", "unknown");
-                    let look = Look { name, deferred: "", shape, style, kind, mark: plan.mark(name) };
-                    writeln!(f, "{pad}u{index} [{look}]")?;
-                }
-                Step::Open(index, cluster) => {
-                    writeln!(f, "{pad}subgraph cluster_{index} {{")?;
-                    depth += 1;
-                    writeln!(f, r#"{}graph [label="{}", style=rounded]"#, Pad(depth), DotText(&cluster.name))?;
-                }
-                Step::Close => {
-                    depth -= 1;
-                    writeln!(f, "{}}}", Pad(depth))?;
-                }
-            }
-        }
+        });
+        to.put(r#", label=""#);
+        to.dot(&self.topology.name)?;
+        to.end(r#"", labelloc=t, fontname="sans-serif"]"#)?;
+        to.end(r#"  node [fontname="sans-serif"]"#)?;
+        to.end(r#"  edge [fontname="sans-serif"]"#)?;
+        write_vertices(&mut to, &plan)?;
         for line in plan.lines() {
-            write!(f, "  {} -> {}", line.from, line.to)?;
-            match attributes(&line) {
-                none if none.is_empty() => writeln!(f)?,
-                some => writeln!(f, " [{}]", some.join(", "))?,
+            to.put("  ");
+            to.id(line.from);
+            to.put(" -> ");
+            to.id(line.to);
+            write_attributes(&mut to, &line)?;
+            to.end("")?;
+        }
+        for index in plan.dynamic() {
+            to.put("  q");
+            to.number(index);
+            to.end(r#" [label="?", shape=circle, style=dotted, tooltip="anywhere"]"#)?;
+            to.put("  n");
+            to.number(index);
+            to.put(" -> q");
+            to.number(index);
+            to.put(" [style=dotted");
+            if plan.is_walked() {
+                to.put(", ");
+                to.put(GREY);
+            }
+            to.end("]")?;
+        }
+        to.end("}")?;
+        to.finish()
+    }
+}
+
+/// Everything but the edges.
+fn write_vertices(to: &mut Writer<'_, '_>, plan: &Plan<'_>) -> fmt::Result {
+    let mut depth = 1;
+    for step in plan.steps() {
+        match step {
+            Step::Start => {
+                to.pad(depth);
+                to.put("start [");
+                to.put(START_LOOK);
+                write_beside(to, plan.mark(START))?;
+                to.end("]")?;
+            }
+            Step::End => {
+                to.pad(depth);
+                to.put("done [");
+                to.put(END_LOOK);
+                write_beside(to, plan.mark(END))?;
+                to.end("]")?;
+            }
+            Step::Node(index, node) => {
+                let deferred = if node.deferred { r"\n(deferred)" } else { "" };
+                to.pad(depth);
+                to.put("n");
+                to.number(index);
+                write_look(to, &node.name, deferred, look(node.kind), plan.mark(&node.name))?;
+            }
+            Step::Unknown(index, name) => {
+                to.pad(depth);
+                to.put("u");
+                to.number(index);
+                write_look(to, name, "", ("box", "dotted", "unknown"), plan.mark(name))?;
+            }
+            Step::Open(index, cluster) => {
+                to.pad(depth);
+                to.put("subgraph cluster_");
+                to.number(index);
+                to.end(" {")?;
+                depth += 1;
+                to.pad(depth);
+                to.put(r#"graph [label=""#);
+                to.dot(&cluster.name)?;
+                to.end(r#"", style=rounded]"#)?;
+            }
+            Step::Close => {
+                depth -= 1;
+                to.pad(depth);
+                to.end("}")?;
             }
         }
-        let grey = if plan.is_walked() { format!(", {GREY}") } else { String::new() };
-        for index in plan.dynamic() {
-            writeln!(f, r#"  q{index} [label="?", shape=circle, style=dotted, tooltip="anywhere"]"#)?;
-            writeln!(f, "  n{index} -> q{index} [style=dotted{grey}]")?;
-        }
-        writeln!(f, "}}")
     }
+    Ok(())
 }
 
 const START_LOOK: &str = r#"label="", shape=circle, style=filled, fillcolor=black, width=0.2, tooltip="start""#;
@@ -148,50 +191,63 @@ const END_LOOK: &str = r#"label="", shape=doublecircle, style=filled, fillcolor=
 const GREY: &str = "color=gray70, fontcolor=gray70";
 
 /// What happened at the start or the end: there is no room inside of their dots.
-struct Beside(Mark);
-
-impl fmt::Display for Beside {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0 == Mark::default() {
-            return Ok(());
-        }
-        let text = format!("{} {}", self.0.visits(), self.0.details());
-        write!(f, r#", xlabel="{}""#, text.trim())
+fn write_beside(to: &mut Writer<'_, '_>, mark: Mark) -> fmt::Result {
+    if mark == Mark::default() {
+        return Ok(());
     }
+    let text = format!("{} {}", mark.visits(), mark.details());
+    to.put(r#", xlabel=""#);
+    to.put(text.trim());
+    to.put("\"");
+    Ok(())
 }
 
-/// The attributes of a node.
-struct Look<'a> {
-    name: &'a str,
-    deferred: &'static str,
-    shape: &'static str,
-    style: &'static str,
-    kind: &'static str,
+/// The attributes of a node, to the end of its line.
+fn write_look(
+    to: &mut Writer<'_, '_>,
+    name: &str,
+    deferred: &str,
+    (shape, style, kind): (&str, &str, &str),
     mark: Mark,
-}
-
-impl fmt::Display for Look<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, deferred, shape, style, kind, mark } = self;
-        write!(f, r#"label="{}{}{deferred}"#, DotText(name), mark.visits())?;
+) -> fmt::Result {
+    to.put(r#" [label=""#);
+    to.dot(name)?;
+    let mut colours = "";
+    if mark == Mark::default() {
+        to.put(deferred);
+    } else {
+        to.show(mark.visits())?;
+        to.put(deferred);
         let details = mark.details();
         if !details.is_empty() {
-            write!(f, r"\n{details}")?;
+            to.put(r"\n");
+            to.put(&details);
         }
-        write!(f, r#"", shape={shape}"#)?;
-        let colours = match mark.alarm() {
+        colours = match mark.alarm() {
             None => "",
             Some(Alarm::Failed) => r##", color=red, penwidth=2, fillcolor="#ffc9c9""##,
             Some(Alarm::Waiting) => r##", color=orange, penwidth=2, fillcolor="#ffe8a3""##,
         };
-        match (style.is_empty(), colours.is_empty()) {
-            (true, true) => {}
-            (true, false) => f.write_str(", style=filled")?,
-            (false, true) => write!(f, ", style={style}")?,
-            (false, false) => write!(f, r#", style="{style},filled""#)?,
-        }
-        write!(f, r#"{colours}, tooltip="{kind}""#)
     }
+    to.put(r#"", shape="#);
+    to.put(shape);
+    match (style.is_empty(), colours.is_empty()) {
+        (true, true) => {}
+        (true, false) => to.put(", style=filled"),
+        (false, true) => {
+            to.put(", style=");
+            to.put(style);
+        }
+        (false, false) => {
+            to.put(r#", style=""#);
+            to.put(style);
+            to.put(r#",filled""#);
+        }
+    }
+    to.put(colours);
+    to.put(r#", tooltip=""#);
+    to.put(kind);
+    to.end(r#""]"#)
 }
 
 /// The shape, the style and the tooltip.
@@ -205,15 +261,24 @@ const fn look(kind: NodeKind) -> (&'static str, &'static str, &'static str) {
     }
 }
 
-/// The attributes of an edge.
-fn attributes(line: &Line<'_>) -> Vec<String> {
-    let mut attributes = Vec::new();
-    let words = line.words.map(|words| DotText(words).to_string()).unwrap_or_default();
-    let label = format!("{words}{}", line.used.count());
-    // A count without words begins with the space that would have parted them.
-    let label = if words.is_empty() { label.trim_start() } else { &label };
-    if !label.is_empty() {
-        attributes.push(format!(r#"label="{label}""#));
+/// The attributes of an edge, if it has any.
+fn write_attributes(to: &mut Writer<'_, '_>, line: &Line<'_>) -> fmt::Result {
+    let count = line.used.count();
+    let mut between = " [";
+    if line.words.is_some() || count.0 > 0 {
+        to.put(std::mem::replace(&mut between, ", "));
+        to.put(r#"label=""#);
+        match line.words {
+            Some(words) => {
+                to.dot(words)?;
+                to.show(count)?;
+            }
+            None => {
+                to.put("x");
+                to.show(count.0)?;
+            }
+        }
+        to.put("\"");
     }
     let dotted = matches!(line.used, Use::Undeclared(_));
     let style = match line.kind {
@@ -232,8 +297,11 @@ fn attributes(line: &Line<'_>) -> Vec<String> {
     };
     // A way back must not push the entry below the node.
     let constraint = if line.kind == EdgeKind::Stay { "constraint=false" } else { "" };
-    let width = if line.used.count().0 > 0 { "penwidth=3" } else { "" };
-    let more = [style, constraint, colour, width].into_iter().filter(|more| !more.is_empty());
-    attributes.extend(more.map(str::to_owned));
-    attributes
+    let width = if count.0 > 0 { "penwidth=3" } else { "" };
+    for more in [style, constraint, colour, width].into_iter().filter(|more| !more.is_empty()) {
+        to.put(std::mem::replace(&mut between, ", "));
+        to.put(more);
+    }
+    to.put(if between == ", " { "]" } else { "" });
+    Ok(())
 }

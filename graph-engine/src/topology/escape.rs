@@ -136,6 +136,20 @@ impl Shown {
     }
 }
 
+/// Whether a name is written as it is in every language, as most are: letters and digits of ASCII, and single marks
+/// between them.
+pub(super) fn is_plain(name: &str) -> bool {
+    let mut ends_well = false;
+    for byte in name.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => ends_well = true,
+            b'_' | b'-' | b'.' if ends_well => ends_well = false,
+            _ => return false,
+        }
+    }
+    ends_well && name.len() <= LINE
+}
+
 /// A name as it may stand between quotation marks in Graphviz's language.
 pub(super) struct DotText<'a>(pub(super) &'a str);
 
@@ -228,6 +242,19 @@ mod tests {
         assert_eq!(one_line("a\tb\u{1b}[31m\r\nc\u{202e}d\0"), "a b[31m↵cU+202Ed");
         assert_eq!(one_line(&"é".repeat(101)), "é".repeat(101));
         assert_eq!(one_line(""), "");
+    }
+
+    #[test]
+    fn a_plain_name_is_the_same_in_every_language() {
+        let long = "a".repeat(100);
+        for name in ["a", "n00000", "explore_agent", "v1.2-rc.1", &long] {
+            assert!(is_plain(name), "{name}");
+            assert_eq!((DotText(name).to_string(), MermaidText(name).to_string()), (name.to_owned(), name.to_owned()));
+        }
+        let longer = "a".repeat(101);
+        for name in ["", "_", "_a", "a_", "a__b", "a-.b", "a b", "a\"", "é", "a/b", &longer] {
+            assert!(!is_plain(name), "{name}");
+        }
     }
 
     #[test]

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use super::escape::MermaidText;
 use super::overlay::{Alarm, Mark, Use};
-use super::plan::{Line, Pad, Plan, Step};
+use super::plan::{Line, Plan, Step};
+use super::writer::Writer;
 use super::{Direction, Topology};
 use crate::edge_kind::EdgeKind;
 use crate::executed::ExecutedPath;
@@ -84,90 +84,174 @@ impl<'a> Mermaid<'a> {
 impl fmt::Display for Mermaid<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plan = Plan::new(self.topology, self.path);
-        let direction = match self.direction {
+        let mut to = Writer::new(f);
+        to.put("flowchart ");
+        to.end(match self.direction {
             Direction::TopToBottom => "TD",
             Direction::LeftToRight => "LR",
-        };
-        writeln!(f, "flowchart {direction}")?;
-        writeln!(f, "  %% {}", MermaidText(&self.topology.name))?;
+        })?;
+        to.put("  %% ");
+        to.mermaid(&self.topology.name)?;
+        to.end("")?;
         for name in plan.strangers() {
-            writeln!(f, "  %% no node of this graph: {}", MermaidText(name))?;
+            to.put("  %% no node of this graph: ");
+            to.mermaid(name)?;
+            to.end("")?;
         }
-        let mut alarms = Vec::new();
-        let mut depth = 1;
-        for step in plan.steps() {
-            let pad = Pad(depth);
-            match step {
-                Step::Start => writeln!(f, r#"{pad}start(("start{}"))"#, Badge(plan.mark(START)))?,
-                Step::End => writeln!(f, r#"{pad}done((("end{}")))"#, Badge(plan.mark(END)))?,
-                Step::Node(index, node) => {
-                    let mark = plan.mark(&node.name);
-                    let (open, close) = brackets(node.kind);
-                    let deferred = if node.deferred { r"\n#40;deferred#41;" } else { "" };
-                    let (name, visits, details) = (MermaidText(&node.name), mark.visits(), Details(mark));
-                    let class = class(mark, &mut alarms);
-                    writeln!(f, r#"{pad}n{index}{open}"{name}{visits}{deferred}{details}"{close}{class}"#)?;
-                }
-                Step::Unknown(index, name) => {
-                    let mark = plan.mark(name);
-                    // A node has one class in this form, and what needs attention is more than what is unknown.
-                    let class = match class(mark, &mut alarms) {
-                        "" => ":::unknown",
-                        class => class,
-                    };
-                    writeln!(f, r#"{pad}u{index}["{}{}"]{class}"#, MermaidText(name), Badge(mark))?;
-                }
-                Step::Open(index, cluster) => {
-                    writeln!(f, r#"{pad}subgraph c{index}["{}"]"#, MermaidText(&cluster.name))?;
-                    depth += 1;
-                }
-                Step::Close => {
-                    depth -= 1;
-                    writeln!(f, "{}end", Pad(depth))?;
-                }
-            }
-        }
+        let alarms = write_vertices(&mut to, &plan)?;
         let mut styles = Vec::new();
         let mut position = 0;
         for line in plan.lines() {
-            let arrow = match line.kind {
-                _ if matches!(line.used, Use::Undeclared(_)) => "-.->",
-                EdgeKind::Static => "-->",
-                EdgeKind::Join => "--o",
-                EdgeKind::FanOut => "==>",
-                EdgeKind::Go | EdgeKind::Stay | EdgeKind::Direct | EdgeKind::Finish | EdgeKind::Error => "-.->",
-            };
-            let (from, to, label) = (line.from, line.to, label(&line));
-            if label.is_empty() {
-                writeln!(f, "  {from} {arrow} {to}")?;
-            } else {
-                writeln!(f, r#"  {from} {arrow}|"{label}"| {to}"#)?;
-            }
-            styles.extend(style(&line).map(|style| (position, style)));
+            write_line(&mut to, &line)?;
+            styles.extend(style(&line).map(|(colour, width)| (position, colour, width)));
             position += 1;
         }
         let mut dotted = plan.has_unknown();
         for index in plan.dynamic() {
-            writeln!(f, r#"  q{index}(("?")):::unknown"#)?;
-            writeln!(f, "  n{index} -.-> q{index}")?;
-            styles.extend(plan.is_walked().then(|| (position, GREY.to_owned())));
+            to.put("  q");
+            to.number(index);
+            to.end(r#"(("?")):::unknown"#)?;
+            to.put("  n");
+            to.number(index);
+            to.put(" -.-> q");
+            to.number(index);
+            to.end("")?;
+            styles.extend(plan.is_walked().then_some((position, GREY, "")));
             position += 1;
             dotted = true;
         }
-        for (position, style) in styles {
-            writeln!(f, "  linkStyle {position} {style}")?;
+        for (position, colour, width) in styles {
+            to.put("  linkStyle ");
+            to.number(position);
+            to.put(" ");
+            to.put(colour);
+            to.put(if colour.is_empty() || width.is_empty() { "" } else { "," });
+            to.end(width)?;
         }
         if dotted {
-            writeln!(f, "  classDef unknown stroke-dasharray:2 4")?;
+            to.end("  classDef unknown stroke-dasharray:2 4")?;
         }
         if alarms.contains(&Alarm::Failed) {
-            writeln!(f, "  classDef failed fill:#ffc9c9,stroke:red,stroke-width:2px")?;
+            to.end("  classDef failed fill:#ffc9c9,stroke:red,stroke-width:2px")?;
         }
         if alarms.contains(&Alarm::Waiting) {
-            writeln!(f, "  classDef waiting fill:#ffe8a3,stroke:orange,stroke-width:2px")?;
+            to.end("  classDef waiting fill:#ffe8a3,stroke:orange,stroke-width:2px")?;
         }
-        Ok(())
+        to.finish()
     }
+}
+
+/// Everything but the edges, and what needs attention of it.
+fn write_vertices(to: &mut Writer<'_, '_>, plan: &Plan<'_>) -> Result<Vec<Alarm>, fmt::Error> {
+    let mut alarms = Vec::new();
+    let mut depth = 1;
+    for step in plan.steps() {
+        match step {
+            Step::Start => {
+                to.pad(depth);
+                to.put(r#"start(("start"#);
+                write_badge(to, plan.mark(START), "")?;
+                to.end(r#""))"#)?;
+            }
+            Step::End => {
+                to.pad(depth);
+                to.put(r#"done((("end"#);
+                write_badge(to, plan.mark(END), "")?;
+                to.end(r#"")))"#)?;
+            }
+            Step::Node(index, node) => {
+                let mark = plan.mark(&node.name);
+                let (open, close) = brackets(node.kind);
+                to.pad(depth);
+                to.put("n");
+                to.number(index);
+                to.put(open);
+                to.mermaid(&node.name)?;
+                write_badge(to, mark, if node.deferred { r"\n#40;deferred#41;" } else { "" })?;
+                to.put(close);
+                to.end(class(mark, &mut alarms))?;
+            }
+            Step::Unknown(index, name) => {
+                let mark = plan.mark(name);
+                // A node has one class in this form, and what needs attention is more than what is unknown.
+                let class = match class(mark, &mut alarms) {
+                    "" => ":::unknown",
+                    class => class,
+                };
+                to.pad(depth);
+                to.put("u");
+                to.number(index);
+                to.put(r#"[""#);
+                to.mermaid(name)?;
+                write_badge(to, mark, "")?;
+                to.put(r#""]"#);
+                to.end(class)?;
+            }
+            Step::Open(index, cluster) => {
+                to.pad(depth);
+                to.put("subgraph c");
+                to.number(index);
+                to.put(r#"[""#);
+                to.mermaid(&cluster.name)?;
+                to.end(r#""]"#)?;
+                depth += 1;
+            }
+            Step::Close => {
+                depth -= 1;
+                to.pad(depth);
+                to.end("end")?;
+            }
+        }
+    }
+    Ok(alarms)
+}
+
+/// What happened at a node, as it is written behind its name: its visits, then what the node is, then all else in a line
+/// of its own.
+fn write_badge(to: &mut Writer<'_, '_>, mark: Mark, note: &str) -> fmt::Result {
+    if mark == Mark::default() {
+        to.put(note);
+        return Ok(());
+    }
+    to.show(mark.visits())?;
+    to.put(note);
+    let details = mark.details();
+    if !details.is_empty() {
+        to.put(r"\n");
+        to.put(&details);
+    }
+    Ok(())
+}
+
+fn write_line(to: &mut Writer<'_, '_>, line: &Line<'_>) -> fmt::Result {
+    to.put("  ");
+    to.id(line.from);
+    to.put(match line.kind {
+        _ if matches!(line.used, Use::Undeclared(_)) => " -.->",
+        EdgeKind::Static => " -->",
+        EdgeKind::Join => " --o",
+        EdgeKind::FanOut => " ==>",
+        EdgeKind::Go | EdgeKind::Stay | EdgeKind::Direct | EdgeKind::Finish | EdgeKind::Error => " -.->",
+    });
+    // Its words, and how often it was taken.
+    let count = line.used.count();
+    match line.words {
+        None if count.0 == 0 => {}
+        None => {
+            to.put(r#"|"x"#);
+            to.show(count.0)?;
+            to.put(r#""|"#);
+        }
+        Some(words) => {
+            to.put(r#"|""#);
+            to.mermaid(words)?;
+            to.show(count)?;
+            to.put(r#""|"#);
+        }
+    }
+    to.put(" ");
+    to.id(line.to);
+    to.end("")
 }
 
 /// Of an edge that was not taken.
@@ -175,38 +259,11 @@ const GREY: &str = "stroke:#b3b3b3,color:#b3b3b3";
 
 const fn brackets(kind: NodeKind) -> (&'static str, &'static str) {
     match kind {
-        NodeKind::Plain => ("[", "]"),
-        NodeKind::Agent => ("(", ")"),
-        NodeKind::Tools => ("[[", "]]"),
-        NodeKind::Gate => ("{", "}"),
-        NodeKind::Human => ("{{", "}}"),
-    }
-}
-
-/// What happened at a node, as it is written behind its name.
-struct Badge(Mark);
-
-impl fmt::Display for Badge {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", self.0.visits(), Details(self.0))
-    }
-}
-
-/// What happened at a node besides its visits, in a line of its own.
-struct Details(Mark);
-
-impl fmt::Display for Details {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let details = self.0.details();
-        if details.is_empty() { Ok(()) } else { write!(f, r"\n{details}") }
-    }
-}
-
-/// What is written on an edge: its words, and how often it was taken.
-fn label(line: &Line<'_>) -> String {
-    match line.words {
-        None => line.used.count().to_string().trim_start().to_owned(),
-        Some(words) => format!("{}{}", MermaidText(words), line.used.count()),
+        NodeKind::Plain => (r#"[""#, r#""]"#),
+        NodeKind::Agent => (r#"(""#, r#"")"#),
+        NodeKind::Tools => (r#"[[""#, r#""]]"#),
+        NodeKind::Gate => (r#"{""#, r#""}"#),
+        NodeKind::Human => (r#"{{""#, r#""}}"#),
     }
 }
 
@@ -220,9 +277,10 @@ fn class(mark: Mark, alarms: &mut Vec<Alarm>) -> &'static str {
     }
 }
 
-fn style(line: &Line<'_>) -> Option<String> {
+/// The colour and the width of an edge, if it has one of them.
+fn style(line: &Line<'_>) -> Option<(&'static str, &'static str)> {
     if line.used == Use::NotTaken {
-        return Some(GREY.to_owned());
+        return Some((GREY, ""));
     }
     let colour = match line.kind {
         EdgeKind::Direct => "stroke:royalblue",
@@ -236,6 +294,5 @@ fn style(line: &Line<'_>) -> Option<String> {
         Use::Taken(_) => "stroke-width:4px",
         Use::Undeclared(_) => "stroke-width:4px,stroke-dasharray:2 4",
     };
-    let style: Vec<&str> = [colour, width].into_iter().filter(|part| !part.is_empty()).collect();
-    (!style.is_empty()).then(|| style.join(","))
+    (!colour.is_empty() || !width.is_empty()).then_some((colour, width))
 }

@@ -17,6 +17,7 @@ mod svg;
 mod text;
 #[cfg(feature = "ascii-dag")]
 mod width;
+mod writer;
 
 pub use crate::edge_kind::EdgeKind;
 pub use dot::Dot;

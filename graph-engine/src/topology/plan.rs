@@ -1,13 +1,12 @@
 //! Ids and the order of drawing, the same in every language.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 
 use super::overlay::{Mark, Overlay, Use};
 use super::{Cluster, Topology, Vertex};
 use crate::edge_kind::EdgeKind;
 use crate::executed::ExecutedPath;
-use crate::name::Name;
+use crate::name::{NameIndex, Place};
 use crate::task::{END, START};
 
 /// What a name is called inside a file: never the name itself.
@@ -15,20 +14,9 @@ use crate::task::{END, START};
 pub(super) enum Id {
     Start,
     End,
-    Node(usize),
+    Node(u32),
     /// Something that an edge, a cluster or a path names, but that is no node.
-    Unknown(usize),
-}
-
-impl fmt::Display for Id {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Start => f.write_str("start"),
-            Self::End => f.write_str("done"),
-            Self::Node(index) => write!(f, "n{index}"),
-            Self::Unknown(index) => write!(f, "u{index}"),
-        }
-    }
+    Unknown(u32),
 }
 
 /// One line of a file, before the edges.
@@ -53,12 +41,15 @@ pub(super) struct Line<'a> {
     pub(super) used: Use,
 }
 
-/// A topology with an id for every name. Made in time linear in the topology but for the look-up of names.
+/// A topology with an id for every name. Made in time linear in the topology.
 #[derive(Debug)]
 pub(super) struct Plan<'a> {
     topology: &'a Topology,
-    ids: BTreeMap<&'a str, Id>,
+    nodes: NameIndex<u32>,
+    /// What is named but no node, sorted.
     unknown: Vec<&'a str>,
+    /// Where each edge begins and leads.
+    ends: Vec<(Id, Id)>,
     start: bool,
     end: bool,
     overlay: Option<Overlay<'a>>,
@@ -67,71 +58,89 @@ pub(super) struct Plan<'a> {
 impl<'a> Plan<'a> {
     pub(super) fn new(topology: &'a Topology, path: Option<&'a ExecutedPath>) -> Self {
         let overlay = path.map(Overlay::new);
-        let mut ids = BTreeMap::new();
-        for (index, node) in topology.nodes.iter().enumerate() {
-            ids.entry(node.name.as_str()).or_insert(Id::Node(index));
-        }
-        ids.entry(START).or_insert(Id::Start);
-        ids.entry(END).or_insert(Id::End);
-
-        let ends = topology.edges.iter().flat_map(|edge| [&edge.from, &edge.to]);
-        let walked = overlay.iter().flat_map(Overlay::names);
-        let grouped = topology.clusters.iter().flat_map(|cluster| cluster.members.iter().chain([&cluster.entry]));
-        let (mut start, mut end) = (false, false);
+        let nodes = NameIndex::new(topology.nodes.len(), |at| &*topology.nodes[at].name);
+        let (ends, unknown) = (Vec::with_capacity(topology.edges.len()), Vec::new());
+        let mut plan = Self { topology, nodes, unknown, ends, start: false, end: false, overlay };
         let mut unknown = BTreeSet::new();
-        for name in ends.chain(grouped).map(Name::as_str).chain(walked) {
-            match ids.get(name) {
-                Some(Id::Start) => start = true,
-                Some(Id::End) => end = true,
-                Some(_) => {}
-                None => {
-                    unknown.insert(name);
-                }
+        for edge in &topology.edges {
+            let ends = (plan.meet(&edge.from, &mut unknown), plan.meet(&edge.to, &mut unknown));
+            plan.ends.push(ends);
+        }
+        for cluster in &topology.clusters {
+            for name in cluster.members.iter().chain([&cluster.entry]) {
+                plan.meet(name, &mut unknown);
             }
         }
-        let unknown: Vec<&str> = unknown.into_iter().collect();
-        ids.extend(unknown.iter().enumerate().map(|(index, name)| (*name, Id::Unknown(index))));
-        Self { topology, ids, unknown, start, end, overlay }
+        let walked: Vec<&str> = plan.overlay.iter().flat_map(Overlay::names).collect();
+        for name in walked {
+            plan.meet(name, &mut unknown);
+        }
+        if !unknown.is_empty() {
+            // Now that all of them are known, each has its number.
+            plan.unknown = unknown.into_iter().collect();
+            let ends = topology.edges.iter().map(|edge| (plan.id(&edge.from), plan.id(&edge.to)));
+            plan.ends = ends.collect();
+        }
+        plan
+    }
+
+    /// The id of a name that stands in the topology or on the path. What is no node is noted.
+    fn meet(&mut self, name: &'a str, unknown: &mut BTreeSet<&'a str>) -> Id {
+        let id = self.id(name);
+        match id {
+            Id::Start => self.start = true,
+            Id::End => self.end = true,
+            Id::Node(_) => {}
+            Id::Unknown(_) => {
+                unknown.insert(name);
+            }
+        }
+        id
+    }
+
+    fn id(&self, name: &str) -> Id {
+        match self.nodes.get(name, |at| &*self.topology.nodes[at].name) {
+            Some(at) => Id::Node(*at),
+            None if name == START => Id::Start,
+            None if name == END => Id::End,
+            None => Id::Unknown(u32::from_index(self.unknown.binary_search(&name).unwrap_or_else(|at| at))),
+        }
     }
 
     /// Everything but the edges: first what is in no cluster, then the clusters, each with its nodes before its
     /// clusters. Every node and every cluster is drawn exactly once, whatever the topology says.
-    pub(super) fn steps(&self) -> Vec<Step<'a>> {
-        let clusters = &self.topology.clusters;
-        let mut steps = Vec::new();
-        steps.extend(self.start.then_some(Step::Start));
-        steps.extend(self.end.then_some(Step::End));
-
-        let mut free_nodes = vec![true; self.topology.nodes.len()];
+    pub(super) fn steps(&self) -> impl Iterator<Item = Step<'a>> {
+        let (nodes, clusters) = (&self.topology.nodes, &self.topology.clusters);
+        let mut free_nodes = vec![true; nodes.len()];
         let mut free_unknown = vec![true; self.unknown.len()];
         let mut content: Vec<Vec<Step<'a>>> = Vec::with_capacity(clusters.len());
         for cluster in clusters {
             let mut inside = Vec::new();
             for name in &cluster.members {
-                match self.ids.get(name.as_str()) {
-                    Some(&Id::Node(index)) if std::mem::take(&mut free_nodes[index]) => {
-                        inside.push(Step::Node(index, &self.topology.nodes[index]));
+                match self.id(name) {
+                    Id::Node(index) if std::mem::take(&mut free_nodes[index.index()]) => {
+                        inside.push(Step::Node(index.index(), &nodes[index.index()]));
                     }
-                    Some(&Id::Unknown(index)) if std::mem::take(&mut free_unknown[index]) => {
-                        inside.push(Step::Unknown(index, self.unknown[index]));
+                    Id::Unknown(index) if std::mem::take(&mut free_unknown[index.index()]) => {
+                        inside.push(Step::Unknown(index.index(), self.unknown[index.index()]));
                     }
                     _ => {}
                 }
             }
             content.push(inside);
         }
-        let nodes = self.topology.nodes.iter().enumerate().filter(|(index, _)| free_nodes[*index]);
-        steps.extend(nodes.map(|(index, node)| Step::Node(index, node)));
-        let unknown = self.unknown.iter().enumerate().filter(|(index, _)| free_unknown[*index]);
-        steps.extend(unknown.map(|(index, name)| Step::Unknown(index, name)));
-
-        self.nest(content, &mut steps);
-        steps
+        let ends = self.start.then_some(Step::Start).into_iter().chain(self.end.then_some(Step::End));
+        let free = nodes.iter().enumerate().zip(free_nodes).filter(|(_, is_free)| *is_free);
+        let free_nodes = free.map(|((index, node), _)| Step::Node(index, node));
+        let free = self.unknown.iter().enumerate().zip(free_unknown).filter(|(_, is_free)| *is_free);
+        let free_unknown = free.map(|((index, name), _)| Step::Unknown(index, *name));
+        ends.chain(free_nodes).chain(free_unknown).chain(self.nest(content))
     }
 
     /// Walks the tree of clusters without recursion. A cluster whose parent is unknown, and one cluster of each ring
     /// of parents, stand at the top.
-    fn nest(&self, content: Vec<Vec<Step<'a>>>, steps: &mut Vec<Step<'a>>) {
+    fn nest(&self, content: Vec<Vec<Step<'a>>>) -> Vec<Step<'a>> {
+        let mut steps = Vec::new();
         let clusters = &self.topology.clusters;
         let mut by_name = BTreeMap::new();
         for (index, cluster) in clusters.iter().enumerate() {
@@ -162,35 +171,34 @@ impl<'a> Plan<'a> {
                 open.extend(children[index].iter().rev().copied().map(Some));
             }
         }
+        steps
     }
 
     /// All declared edges, then those that were taken although nobody declared them.
     ///
     /// A path knows no labels: of edges that differ only in their label each shows what was counted for all of them.
-    pub(super) fn lines(&self) -> Vec<Line<'a>> {
-        let id = |name: &str| self.ids.get(name).copied();
-        let mut declared = BTreeSet::new();
-        let mut lines = Vec::with_capacity(self.topology.edges.len());
-        for edge in &self.topology.edges {
-            let (Some(from), Some(to)) = (id(&edge.from), id(&edge.to)) else { continue };
-            let used = match &self.overlay {
-                Some(overlay) => overlay.declared(&edge.from, &edge.to, edge.kind),
-                None => Use::Unasked,
-            };
-            if self.is_walked() {
-                declared.insert((edge.from.as_str(), edge.to.as_str(), edge.kind));
-            }
+    pub(super) fn lines(&self) -> impl Iterator<Item = Line<'a>> {
+        let topology = self.topology;
+        let declared = topology.edges.iter().zip(&self.ends).map(|(edge, (from, to))| {
+            let unasked = || Use::Unasked;
+            let over = |overlay: &Overlay<'a>| overlay.declared(&edge.from, &edge.to, edge.kind);
+            let used = self.overlay.as_ref().map_or_else(unasked, over);
             let label = edge.label.as_deref().filter(|label| !label.is_empty());
-            lines.push(Line { from, to, kind: edge.kind, words: label.or(kind_words(edge.kind)), used });
-        }
-        for (from, to, kind, count) in self.overlay.iter().flat_map(Overlay::edges) {
-            let (Some(from_id), Some(to_id)) = (id(from), id(to)) else { continue };
-            if !declared.contains(&(from, to, kind)) {
-                let used = Use::Undeclared(count);
-                lines.push(Line { from: from_id, to: to_id, kind, words: kind_words(kind), used });
-            }
-        }
-        lines
+            Line { from: *from, to: *to, kind: edge.kind, words: label.or(kind_words(edge.kind)), used }
+        });
+        declared.chain(self.undeclared())
+    }
+
+    fn undeclared(&self) -> Vec<Line<'a>> {
+        let Some(overlay) = &self.overlay else { return Vec::new() };
+        let edges = self.topology.edges.iter();
+        let declared: BTreeSet<_> = edges.map(|edge| (edge.from.as_str(), edge.to.as_str(), edge.kind)).collect();
+        let taken = overlay.edges().filter(|(from, to, kind, _)| !declared.contains(&(*from, *to, *kind)));
+        let line = |(from, to, kind, count)| {
+            let (from, to, used) = (self.id(from), self.id(to), Use::Undeclared(count));
+            Line { from, to, kind, words: kind_words(kind), used }
+        };
+        taken.map(line).collect()
     }
 
     /// What happened at this node. Nothing is known of it without a path.
@@ -206,7 +214,7 @@ impl<'a> Plan<'a> {
     /// What the path names, but that is no node.
     pub(super) fn strangers(&self) -> impl Iterator<Item = &'a str> {
         let names = self.overlay.iter().flat_map(Overlay::names);
-        names.filter(|name| matches!(self.ids.get(name), Some(Id::Unknown(_))))
+        names.filter(|name| matches!(self.id(name), Id::Unknown(_)))
     }
 
     /// The nodes that may lead anywhere.
@@ -233,16 +241,6 @@ pub(super) const fn kind_words(kind: EdgeKind) -> Option<&'static str> {
     }
 }
 
-/// Indentation of a line. Its width has a limit, so that a file grows with the topology and not with its depth.
-pub(super) struct Pad(pub(super) usize);
-
-impl fmt::Display for Pad {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const DEEPEST: &str = "                                ";
-        f.write_str(&DEEPEST[..2 * self.0.min(DEEPEST.len() / 2)])
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -257,7 +255,7 @@ mod tests {
             Step::Open(_, cluster) => format!("{} {{", cluster.name),
             Step::Close => "}".to_owned(),
         };
-        Plan::new(topology, None).steps().iter().map(line).collect()
+        Plan::new(topology, None).steps().map(|step| line(&step)).collect()
     }
 
     fn cluster<const N: usize>(name: &str, parent: Option<&str>, members: [&str; N]) -> Cluster {
@@ -272,7 +270,7 @@ mod tests {
         let edges = vec![Edge::new("a", "lost", EdgeKind::Go), Edge::new("found", END, EdgeKind::Static)];
         let topology = Topology::new("g", nodes, edges, vec![cluster("c", None, ["member"])]);
         assert_eq!(lines(&topology), ["end", "a", "found?", "lost?", "c {", "member?", "}"]);
-        assert_eq!(Plan::new(&topology, None).lines().len(), 2);
+        assert_eq!(Plan::new(&topology, None).lines().count(), 2);
     }
 
     #[test]

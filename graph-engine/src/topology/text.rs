@@ -9,6 +9,7 @@ use super::picture::{WORK, picture};
 use super::plan::{Id, Line, Plan, Step, kind_words};
 use super::width;
 use crate::executed::ExecutedPath;
+use crate::name::Place;
 use crate::task::{END, NodeKind, START};
 
 /// A topology for the terminal. Made by [`Topology::text`] (feature `ascii-dag`).
@@ -102,7 +103,7 @@ impl fmt::Display for TextDrawing<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plan = Plan::new(self.topology, self.path);
         let spots = Spots::new(&plan);
-        let lines = plan.lines();
+        let lines: Vec<Line<'_>> = plan.lines().collect();
         let ends: Vec<(usize, usize)> = lines.iter().map(|line| (spots.find(line.from), spots.find(line.to))).collect();
         let mut layers = Layers::new(spots.0.len(), &ends);
         let back = layers.left_out.clone();
@@ -157,7 +158,7 @@ impl TextDrawing<'_> {
             match found.id {
                 Id::Start | Id::End => {}
                 Id::Node(index) => {
-                    let node = &self.topology.nodes[index];
+                    let node = &self.topology.nodes[index.index()];
                     words.extend(match node.kind {
                         NodeKind::Plain => None,
                         NodeKind::Agent => Some("agent"),
@@ -217,7 +218,7 @@ struct Spot {
 
 impl Spots {
     fn new(plan: &Plan<'_>) -> Self {
-        let mut spots: Vec<Spot> = plan.steps().into_iter().filter_map(|step| Spot::of(plan, step)).collect();
+        let mut spots: Vec<Spot> = plan.steps().filter_map(|step| Spot::of(plan, step)).collect();
         spots.sort_by_key(|found| found.id);
         Self(spots)
     }
@@ -233,8 +234,8 @@ impl Spot {
         let (id, name, mark) = match step {
             Step::Start => (Id::Start, "(start)".to_owned(), plan.mark(START)),
             Step::End => (Id::End, "(end)".to_owned(), plan.mark(END)),
-            Step::Node(index, node) => (Id::Node(index), shown(&node.name), plan.mark(&node.name)),
-            Step::Unknown(index, name) => (Id::Unknown(index), shown(name), plan.mark(name)),
+            Step::Node(index, node) => (Id::Node(u32::from_index(index)), shown(&node.name), plan.mark(&node.name)),
+            Step::Unknown(index, name) => (Id::Unknown(u32::from_index(index)), shown(name), plan.mark(name)),
             Step::Open(..) | Step::Close => return None,
         };
         Some(Self { id, name, mark })

@@ -3,10 +3,11 @@
 use std::hint::black_box;
 
 use graph_nodes::assemble::{ArgumentsDelta, Assembler, CallDelta};
-
 use serde_json::Value;
 
-use crate::measure::{Row, Target, Timed, cpu, times};
+use crate::measure::{Clock, Timed, times};
+use crate::suite::{Law, Row, Suite};
+use crate::work::calls::{self, fragments, interleaved};
 
 const BYTES: usize = 1 << 20;
 const RUNS: u64 = 20;
@@ -44,39 +45,29 @@ fn assembled(pieces: &[String]) -> Timed<'_> {
     })
 }
 
-/// So many fragments of eight bytes of four calls in turn, as index and text.
-fn interleaved(count: usize) -> Vec<(u32, &'static str)> {
-    let each = |text| (0..4).map(move |call| (call, text));
-    let middle = (0..4).cycle().take(count - 8).map(|call| (call, "abcdefgh"));
-    each("{\"q\":\"").chain(middle).chain(each("\"}")).collect()
-}
-
 /// The least: four strings, and a parser at the end.
-fn folded(count: usize, runs: u64) -> Timed<'static> {
+fn by_hand(count: usize, runs: u64) -> Timed<'static> {
     let pieces = interleaved(count);
     times(runs, move || {
         let mut whole = vec![String::new(); 4];
-        pieces.iter().for_each(|(call, text)| whole[*call as usize].push_str(text));
+        pieces.iter().for_each(|(call, text)| whole[*call].push_str(text));
         whole.iter().for_each(|text| drop(black_box(serde_json::from_str::<Value>(text).expect("JSON"))));
     })
 }
 
-fn fragments(count: usize) -> Vec<CallDelta> {
-    let fragment = |(call, text): &(u32, &str)| match text.starts_with('{') {
-        true => CallDelta::new().at(*call).id(format!("c{call}")).name("search").text(*text),
-        false => CallDelta::new().at(*call).text(*text),
-    };
-    interleaved(count).iter().map(fragment).collect()
+fn kept(count: usize, runs: u64) -> Timed<'static> {
+    let kept = fragments(count);
+    times(runs, move || calls::assemble(&kept))
 }
 
 /// Does work with fragments that are made, and whose places are dropped, outside of the time. As many at a time as fit in
 /// the cache: fragments come one by one.
 fn with_fragments(count: usize, runs: u64, work: fn(&mut Vec<CallDelta>)) -> Timed<'static> {
     let together = 4_000 / count;
-    Box::new(move || {
+    Box::new(move |clock: Clock| {
         let time = || {
             let mut all: Vec<_> = (0..together).map(|_| fragments(count)).collect();
-            cpu(|| all.iter_mut().for_each(work))
+            clock.time(|| all.iter_mut().for_each(work))
         };
         (0..runs / together as u64).map(|_| time()).sum()
     })
@@ -86,18 +77,6 @@ fn assembled_calls(count: usize, runs: u64) -> Timed<'static> {
     with_fragments(count, runs, |fragments| {
         let mut assembler = Assembler::new();
         fragments.drain(..).for_each(|fragment| drop(assembler.push(fragment)));
-        let calls = assembler.finish().expect("lenient").calls;
-        assert!(calls.iter().all(|call| call.fault().is_none()));
-        black_box(calls);
-    })
-}
-
-/// Fragments that whoever shows them keeps, as the pieces are kept by hand.
-fn assembled_kept(count: usize, runs: u64) -> Timed<'static> {
-    let kept = fragments(count);
-    times(runs, move || {
-        let mut assembler = Assembler::new();
-        kept.iter().for_each(|fragment| drop(assembler.push_ref(fragment)));
         let calls = assembler.finish().expect("lenient").calls;
         assert!(calls.iter().all(|call| call.fault().is_none()));
         black_box(calls);
@@ -117,42 +96,39 @@ fn folded_fragments(count: usize, runs: u64) -> Timed<'static> {
     })
 }
 
-pub(crate) fn rows() {
-    for count in [250, 4_000] {
-        let (name, runs) = (format!("21 assemble:{count}"), 800_000 / count as u64);
-        Row { name, unit: "delta", units: (800_000, 800_000), target: Target::Nanoseconds(20.0) }
-            .pair(folded(count, runs), assembled_kept(count, runs));
-    }
-    let name = "assemble:4000, fragments that are given away".to_owned();
-    Row { name, unit: "delta", units: (800_000, 800_000), target: Target::Shown }
-        .pair(folded_fragments(4_000, 200), assembled_calls(4_000, 200));
+const DELTAS: u64 = 800_000;
+
+pub(crate) fn rows(suite: &mut Suite) {
+    let row = |count| Row::new(21, "assemble", count, "").unit("delta", DELTAS).ratio(4.5).most(20.0);
+    suite.pair(row(4_000), || (by_hand(4_000, DELTAS / 4_000), kept(4_000, DELTAS / 4_000)));
+    suite.pair(row(250).beside(), || (by_hand(250, DELTAS / 250), kept(250, DELTAS / 250)));
+}
+
+pub(crate) fn extras(suite: &mut Suite) {
+    let row = Row::extra("assemble", 4_000, "fragments that are given away").unit("delta", DELTAS);
+    suite.pair(row, || (folded_fragments(4_000, 200), assembled_calls(4_000, 200)));
     let text = arguments();
     for size in [16, 1_024] {
         let pieces = pieces(&text, size);
         let units = text.len() as u64 / 1_024 * RUNS;
-        let name = format!("assemble:1 MB in pieces of {size}");
-        let row = Row { name, unit: "KiB", units: (units, units), target: Target::Shown };
-        row.pair(appended(&pieces), assembled(&pieces));
+        let row = Row::extra("assemble 1 MB", 0, format!("pieces of {size}")).unit("KiB", units);
+        suite.pair(row, || (appended(&pieces), assembled(&pieces)));
     }
 }
 
-pub(crate) fn laws() {
-    Row {
-        name: "assemble: 250, 4,000 deltas".to_owned(),
-        unit: "delta",
-        units: (800_000, 800_000),
-        target: Target::Ratio(1.2),
-    }
-    .pair(assembled_kept(250, 3_200), assembled_kept(4_000, 200));
+pub(crate) fn laws(suite: &mut Suite) {
+    let law = |rows, name, unit, units, most| Law { rows, name, unit, units, most };
+    suite.law(&law(&[21], "assemble: 250, 4,000 deltas", "delta", (DELTAS, DELTAS), 1.2), || {
+        (kept(250, DELTAS / 250), kept(4_000, DELTAS / 4_000))
+    });
     let text = arguments();
     let (small, large) = (pieces(&text[..BYTES / 16], 64), pieces(&text, 64));
     let units = (BYTES as u64 / 16 / 1_024 * RUNS, BYTES as u64 / 1_024 * RUNS);
-    Row { name: "assemble: 64 kB, 1 MB".to_owned(), unit: "KiB", units, target: Target::Ratio(1.3) }
-        .pair(assembled(&small), assembled(&large));
-    for (style, delta) in STYLES {
-        let name = format!("assemble: 625, 10,000 open calls by {style}");
-        Row { name, unit: "call", units: (625 * 16, 10_000), target: Target::Ratio(1.5) }
-            .pair(opened(625, 16, delta), opened(10_000, 1, delta));
+    suite.law(&law(&[], "assemble: 64 kB, 1 MB", "KiB", units, 1.3), || (assembled(&small), assembled(&large)));
+    for (name, delta) in STYLES {
+        suite.law(&law(&[], name, "call", (625 * 16, 10_000), 1.5), || {
+            (opened(625, 16, delta), opened(10_000, 1, delta))
+        });
     }
 }
 
@@ -160,9 +136,9 @@ type Style = fn(u32) -> CallDelta;
 
 /// How calls that are open at once are told apart.
 const STYLES: [(&str, Style); 3] = [
-    ("name", |n| CallDelta::new().name(format!("f{n}")).text("{")),
-    ("id", |n| CallDelta::new().id(format!("c{n}")).name("f").text("{")),
-    ("index", |n| CallDelta::new().at(n).text("{")),
+    ("assemble: 625, 10,000 open calls by name", |n| CallDelta::new().name(format!("f{n}")).text("{")),
+    ("assemble: 625, 10,000 open calls by id", |n| CallDelta::new().id(format!("c{n}")).name("f").text("{")),
+    ("assemble: 625, 10,000 open calls by index", |n| CallDelta::new().at(n).text("{")),
 ];
 
 fn opened(count: u32, runs: u64, delta: Style) -> Timed<'static> {

@@ -9,8 +9,9 @@ use graph_nodes::model::Response;
 use graph_nodes::stage::{Draft, GateBook, Guards, Held, Seat, ToolsNode};
 use graph_nodes::tool::{GroupReply, ToolBox, group, tool};
 
-use crate::Here;
-use crate::measure::{Row, Target, Timed, on_each};
+use crate::measure::{Timed, on_each};
+use crate::suite::{Law, Row, Suite};
+use crate::work::Here;
 
 #[derive(State, Clone, Default)]
 struct Desk {
@@ -89,7 +90,7 @@ fn by_hand(here: &Here, count: usize, runs: u64) -> Timed<'_> {
     on_each(runs, move || calls(count), work)
 }
 
-pub(crate) fn rows(here: &Here) {
+pub(crate) fn rows(suite: &mut Suite, here: &Here) {
     for (label, kind) in [
         ("alone", Kind::Alone),
         ("together", Kind::Together),
@@ -98,29 +99,24 @@ pub(crate) fn rows(here: &Here) {
     ] {
         for count in [1, 10, 100] {
             let runs = 2_000 / count as u64;
-            let units = runs * count as u64;
-            let name = format!("dispatch of {count} calls, {label}");
-            let row = Row { name, unit: "call", units: (units, units), target: Target::Shown };
-            row.pair(by_hand(here, count, runs), vertex(here, kind, count, 0, runs));
+            let row = Row::extra("dispatch", count as u64, label).unit("call", runs * count as u64);
+            suite.pair(row, || (by_hand(here, count, runs), vertex(here, kind, count, 0, runs)));
         }
     }
 }
 
-pub(crate) fn laws(here: &Here) {
-    for (label, kind) in [("alone", Kind::Alone), ("together", Kind::Together), ("guarded", Kind::Guarded)] {
-        let row = Row {
-            name: format!("dispatch of 10, 1000 calls, {label}"),
-            unit: "call",
-            units: (2_000, 2_000),
-            target: Target::Ratio(1.3),
-        };
-        row.pair(vertex(here, kind, 10, 0, 200), vertex(here, kind, 1_000, 0, 2));
+pub(crate) fn laws(suite: &mut Suite, here: &Here) {
+    let law = |name, unit, units, most| Law { rows: &[], name, unit, units, most };
+    for (name, kind) in [
+        ("dispatch of 10, 1,000 calls, alone", Kind::Alone),
+        ("dispatch of 10, 1,000 calls, together", Kind::Together),
+        ("dispatch of 10, 1,000 calls, guarded", Kind::Guarded),
+    ] {
+        suite.law(&law(name, "call", (2_000, 2_000), 1.3), || {
+            (vertex(here, kind, 10, 0, 200), vertex(here, kind, 1_000, 0, 2))
+        });
     }
-    let row = Row {
-        name: "dispatch of 1 call behind 1,000, 10,000 calls".to_owned(),
-        unit: "old call",
-        units: (20_000, 20_000),
-        target: Target::Ratio(1.5),
-    };
-    row.pair(vertex(here, Kind::Alone, 1, 1_000, 20), vertex(here, Kind::Alone, 1, 10_000, 2));
+    suite.law(&law("dispatch of 1 call behind 1,000, 10,000 calls", "old call", (20_000, 20_000), 1.5), || {
+        (vertex(here, Kind::Alone, 1, 1_000, 20), vertex(here, Kind::Alone, 1, 10_000, 2))
+    });
 }

@@ -1,115 +1,83 @@
-//! Rows 5 and 6: many tasks at once, by edges and by payloads.
+//! Rows 5 and 6: many tasks at once, by edges and by packets.
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use futures_util::future::join_all;
-use graph_engine::{
-    END, FromTask, Graph, In, Next, Node, NodeError, Outcome, Parallel, Route, Runner, START, State, Task,
-};
+use graph_engine::{Parallel, Runner};
 
-use crate::Here;
-use crate::measure::{Row, Target, Timed, times};
-use crate::nodes::{Add, Bare, Count, Rest, bare, name, turn};
+use crate::limit::{self, Emit, Node};
+use crate::measure::{Timed, times};
+use crate::suite::{Law, Row, Suite};
+use crate::work::count::Count;
+use crate::work::fan::{by_edges, by_packets};
+use crate::work::{Here, turn};
 
-/// Source, so many parallel nodes, a join.
-fn by_edges(width: u64, parallel: Parallel) -> Runner<Count> {
-    let mut builder = Graph::builder("fan").node("source", Rest).node("collect", Rest).edge(START, "source");
-    for i in 0..width {
-        builder = builder.node(name(i), Add).edge("source", name(i));
-    }
-    let graph = builder.join((0..width).map(name), "collect").edge("collect", END).compile().expect("compiles");
-    graph.runner().parallel(parallel).timings(false)
-}
+const WIDTH: u64 = 1_000;
+const RUNS: u64 = 100;
 
-#[derive(Route)]
-enum Each {
-    Work(u64),
-}
-
-/// Appends its payload.
-struct Work;
-
-#[async_trait]
-impl Node<Count> for Work {
-    async fn run(&self, task: &Task<Count>) -> Result<Outcome<Count>, NodeError> {
-        let In(item) = <In<u64> as FromTask<Count>>::from_task(task)?;
-        Ok(Outcome::of(Count::update().sums([*item])))
-    }
-}
-
-/// Source, a router that sends so many packets to one node, and a node behind it.
-fn by_packets(width: u64, parallel: Parallel) -> Runner<Count> {
-    let graph = Graph::builder("send")
-        .node("source", Rest)
-        .node("work", Work)
-        .node("collect", Rest)
-        .edge(START, "source")
-        .route("source", move |_: &Count| Next::fan_out((0..width).map(Each::Work)))
-        .edge("work", "collect")
-        .edge("collect", END)
-        .compile()
-        .expect("compiles");
-    graph.runner().parallel(parallel).timings(false)
-}
-
-fn joined<'a>(here: &'a Here, width: u64, runs: u64) -> Timed<'a> {
-    let nodes = bare(width, || Add);
-    times(runs, move || {
-        let mut count = Count::default();
+fn joined(here: &Here, width: u64) -> Timed<'static> {
+    let here = here.clone();
+    let nodes = limit::boxed(width, Emit);
+    times(RUNS, move || {
         here.run(async {
-            for update in join_all(nodes.iter().map(|node| Bare::run(&**node, &count))).await {
-                count.apply(update);
-            }
+            let mut state = limit::State::default();
+            let updates = join_all(nodes.iter().map(|node| node.run(&state))).await;
+            updates.into_iter().for_each(|update| state.apply(update));
+            assert_eq!(state.out.len() as u64, width);
         });
-        assert_eq!(count.sums.len() as u64, width);
     })
 }
 
-fn spawned<'a>(here: &'a Here, width: u64, runs: u64) -> Timed<'a> {
-    let nodes = bare(width, || Add);
-    times(runs, move || {
-        let shared = Arc::new(Count::default());
-        let mut count = Count::default();
+fn spawned(here: &Here, width: u64) -> Timed<'static> {
+    let here = here.clone();
+    let nodes: Vec<Arc<dyn Node>> = (0..width).map(|i| Arc::new(Emit(i)) as Arc<dyn Node>).collect();
+    times(RUNS, move || {
         here.run(async {
-            let run = |node: &Arc<dyn Bare>| {
-                let (node, shared) = (node.clone(), shared.clone());
-                tokio::spawn(async move { Bare::run(&*node, &shared).await })
+            let mut shared = Arc::new(limit::State::default());
+            let spawn = |node: &Arc<dyn Node>| {
+                let (node, state) = (node.clone(), shared.clone());
+                tokio::spawn(async move { node.run(&state).await })
             };
-            let handles: Vec<_> = nodes.iter().map(run).collect();
-            for handle in handles {
-                count.apply(handle.await.expect("no panic"));
+            let tasks: Vec<_> = nodes.iter().map(spawn).collect();
+            let mut updates = Vec::with_capacity(tasks.len());
+            for task in tasks {
+                updates.push(task.await.expect("no panic"));
             }
+            let state = Arc::get_mut(&mut shared).expect("every task is over");
+            updates.into_iter().for_each(|update| state.apply(update));
+            assert_eq!(state.out.len() as u64, width);
         });
-        assert_eq!(count.sums.len() as u64, width);
     })
 }
 
-pub(crate) fn rows(here: &Here) {
-    let row = |name: &str, unit, target| Row {
-        name: name.to_owned(),
-        unit,
-        units: (100_000, 100_000),
-        target: Target::Nanoseconds(target),
-    };
-    let limit = |parallel| match parallel {
-        Parallel::Spawned => spawned(here, 1_000, 100),
-        _ => joined(here, 1_000, 100),
-    };
-    for (label, parallel, target) in [("joined", Parallel::Joined, 450.0), ("spawned", Parallel::Spawned, 700.0)] {
-        let (edges, packets) = (by_edges(1_000, parallel), by_packets(1_000, parallel));
-        row(&format!("5 fanout:1000, {label}"), "branch", target)
-            .pair(limit(parallel), times(100, || turn(here, &edges)));
-        row(&format!("6 send:1000, {label}"), "packet", target)
-            .pair(limit(parallel), times(100, || turn(here, &packets)));
+pub(crate) fn engine(here: &Here, runner: Runner<Count>, width: u64, runs: u64) -> Timed<'static> {
+    let here = here.clone();
+    times(runs, move || {
+        let end = here.run(turn(&runner, Count::update()));
+        assert_eq!(end.state.out.len() as u64, width);
+    })
+}
+
+const MODES: [(&str, Parallel); 2] = [("joined", Parallel::Joined), ("spawned", Parallel::Spawned)];
+
+pub(crate) fn rows(suite: &mut Suite, here: &Here) {
+    let by_hand = |mode| if mode == Parallel::Joined { joined(here, WIDTH) } else { spawned(here, WIDTH) };
+    for ((label, mode), (ratio, most)) in MODES.into_iter().zip([(2.0, 450.0), (1.4, 700.0)]) {
+        let row = Row::new(5, "fanout", WIDTH, label).unit("branch", RUNS * WIDTH).ratio(ratio).most(most);
+        suite.pair(row, || (by_hand(mode), engine(here, by_edges(WIDTH, mode), WIDTH, RUNS)));
+    }
+    for ((label, mode), most) in MODES.into_iter().zip([450.0, 700.0]) {
+        let row = Row::new(6, "send", WIDTH, label).unit("packet", RUNS * WIDTH).ratio(3.0).most(most);
+        suite.pair(row, || (by_hand(mode), engine(here, by_packets(WIDTH, mode), WIDTH, RUNS)));
     }
 }
 
-pub(crate) fn laws(here: &Here) {
-    for (label, parallel) in [("joined", Parallel::Joined), ("spawned", Parallel::Spawned)] {
-        let (narrow, wide) = (by_edges(10, parallel), by_edges(1_000, parallel));
-        let name = format!("width: fanout 10, 1000, {label}");
-        Row { name, unit: "branch", units: (20_000, 20_000), target: Target::Ratio(1.0) }
-            .pair(times(2_000, || turn(here, &narrow)), times(20, || turn(here, &wide)));
+pub(crate) fn laws(suite: &mut Suite, here: &Here) {
+    let names = ["width: fanout of 10, 1,000, joined", "width: fanout of 10, 1,000, spawned"];
+    for (name, (_, mode)) in names.into_iter().zip(MODES) {
+        suite.law(&Law { rows: &[], name, unit: "branch", units: (40_000, 40_000), most: 1.0 }, || {
+            let run = |width, runs| engine(here, by_edges(width, mode), width, runs);
+            (run(10, 4_000), run(WIDTH, 40))
+        });
     }
 }

@@ -1,43 +1,20 @@
 //! The acceptance gate with five checks, beside the same checks called by hand; and how its cost grows with the answer.
 
 use std::sync::Mutex;
-use std::time::Duration;
 
 use async_trait::async_trait;
 use graph_nodes::gate::{
-    ArgumentsParse, CleanFinish, ForbiddenPatterns, GateLedger, GatePolicy, Gated, GatedEvent, Length, ModelOutcome,
-    NonEmptyText, Streaming, Validator, Validators, Verdict, decide,
+    ArgumentsParse, CleanFinish, GatePolicy, Gated, GatedEvent, Length, NonEmptyText, Streaming, Validator, Verdict,
 };
 use graph_nodes::message::FinishReason;
 use graph_nodes::model::{ChatModel, Chunk, ChunkStream, ModelError, Request, Response};
 
-use crate::Here;
-use crate::measure::{Row, Target, Timed, on_each};
+use crate::measure::{Timed, on_each};
+use crate::suite::{Law, Row, Suite};
+use crate::work::Here;
+use crate::work::gate::{accept, answer, five, outcome, patterns};
 
 const ANSWERS: u64 = 200;
-
-fn patterns() -> ForbiddenPatterns {
-    ForbiddenPatterns::new([("an e-mail address", r"[a-z]+@[a-z]+\.[a-z]+"), ("a card number", r"\b\d{16}\b")])
-        .expect("patterns")
-}
-
-fn five() -> Validators<()> {
-    Validators::new()
-        .with(NonEmptyText)
-        .with(CleanFinish)
-        .with(ArgumentsParse)
-        .with(patterns())
-        .with(Length::at_most(usize::MAX))
-}
-
-/// An answer of so many bytes.
-fn answer(bytes: usize) -> Response {
-    Response::from_text("A quiet room is free in the old town, with breakfast. ".repeat(bytes / 54 + 1))
-}
-
-fn outcome(bytes: usize) -> ModelOutcome {
-    ModelOutcome::new("m", Duration::ZERO, Ok(answer(bytes)))
-}
 
 fn by_hand<'a>(bytes: usize) -> Timed<'a> {
     let patterns = patterns();
@@ -49,35 +26,23 @@ fn by_hand<'a>(bytes: usize) -> Timed<'a> {
     on_each(ANSWERS, move || answer(bytes), work)
 }
 
-fn gated(here: &Here, bytes: usize, count: u64) -> Timed<'_> {
-    let (policy, validators) = (GatePolicy::new(), five());
-    let work = move |outcome: ModelOutcome| {
-        let mut ledger = GateLedger::default();
-        let decided = here.run(decide(&policy, &validators, &mut ledger, outcome, &()));
-        assert!(decided.is_ok() && ledger.acceptance_rate() == Some(1.0));
-    };
-    on_each(count, move || outcome(bytes), work)
+fn gated(here: &Here, bytes: usize, count: u64) -> Timed<'static> {
+    let (here, policy, validators) = (here.clone(), GatePolicy::new(), five());
+    on_each(count, move || outcome(bytes), move |outcome| accept(&here, &policy, &validators, outcome))
 }
 
-pub(crate) fn rows(here: &Here) {
+pub(crate) fn rows(suite: &mut Suite, here: &Here) {
     for bytes in [1_000, 100_000] {
-        let name = format!("gate with 5 validators, {bytes} bytes");
-        let row = Row { name, unit: "answer", units: (ANSWERS, ANSWERS), target: Target::Shown };
-        row.pair(by_hand(bytes), gated(here, bytes, ANSWERS));
+        let row = Row::extra("gate", 0, format!("5 validators, {bytes} bytes")).unit("answer", ANSWERS);
+        suite.pair(row, || (by_hand(bytes), gated(here, bytes, ANSWERS)));
     }
 }
 
-pub(crate) fn laws(here: &Here) {
+pub(crate) fn laws(suite: &mut Suite, here: &Here) {
     let (small, large) = (10_000, 1_000_000);
-    let row = Row {
-        name: "gate with 5 validators, a longer answer".to_owned(),
-        unit: "10 kB",
-        units: (200, 200),
-        target: Target::Ratio(1.3),
-    };
-    row.pair(gated(here, small, 200), gated(here, large, 2));
-    let row = Row { name: "gate by sentences, a longer answer".to_owned(), target: Target::Ratio(1.5), ..row };
-    row.pair(streamed(here, small, 200), streamed(here, large, 2));
+    let law = |name, most| Law { rows: &[], name, unit: "10 kB", units: (200, 200), most };
+    suite.law(&law("gate with 5 validators: 10 kB, 1 MB", 1.3), || (gated(here, small, 200), gated(here, large, 2)));
+    suite.law(&law("gate by sentences: 10 kB, 1 MB", 1.5), || (streamed(here, small, 200), streamed(here, large, 2)));
 }
 
 /// Every sentence is checked as it arrives, together with what came before.

@@ -1,67 +1,63 @@
 //! Row 7: whole turns of tiny graphs.
 
 use futures_util::future::join_all;
-use graph_engine::{END, Graph, Node, NodeError, Outcome, Parallel, Runner, START, State, Task};
+use graph_engine::{Parallel, Runner};
 
-use crate::Here;
-use crate::measure::{Row, Target, times};
-use crate::nodes::{Add, Bare, Count, Tick, bare, name, turn};
-use crate::sequence::chain;
+use crate::limit::{self, Update};
+use crate::measure::{Timed, times};
+use crate::suite::{Row, Suite};
+use crate::work::count::{Count, Tick, chain_runner, five_at_once};
+use crate::work::{Here, turn};
 
 const TURNS: u64 = 10_000;
 
-/// Counts what was appended.
-struct Total;
-
-#[async_trait::async_trait]
-impl Node<Count> for Total {
-    async fn run(&self, task: &Task<Count>) -> Result<Outcome<Count>, NodeError> {
-        Ok(Outcome::of(Count::update().ticks(task.state().sums.len() as u64)))
-    }
-}
-
-/// Five nodes at once from the beginning, and a join that counts what they appended.
-fn parallel(mode: Parallel) -> Runner<Count> {
-    let mut builder = Graph::builder("par").node("total", Total).edge("total", END);
-    for i in 0..5 {
-        builder = builder.node(name(i), Add).edge(START, name(i));
-    }
-    builder.join((0..5).map(name), "total").compile().expect("compiles").runner().parallel(mode).timings(false)
-}
-
-pub(crate) fn rows(here: &Here) {
-    let row = |name: &str, target| Row {
-        name: name.to_owned(),
-        unit: "invoke",
-        units: (TURNS, TURNS),
-        target: Target::Nanoseconds(target),
-    };
-    let three = chain(3, || Tick).compile().expect("compiles").runner().timings(false);
-    let nodes = bare(3, || Tick);
-    let limit = times(TURNS, || {
-        let mut count = Count::default();
+fn engine(here: &Here, runner: Runner<Count>, n: u64) -> Timed<'static> {
+    let here = here.clone();
+    times(1, move || {
         here.run(async {
-            for node in &nodes {
-                let update = Bare::run(&**node, &count).await;
-                count.apply(update);
+            for _ in 0..TURNS {
+                assert_eq!(turn(&runner, Count::update()).await.state.n, n);
             }
         });
-        assert_eq!(count.ticks, 3);
-    });
-    row("7 invoke_small:3 seq", 500.0).pair(limit, times(TURNS, || turn(here, &three)));
-    let nodes = bare(5, || Add);
-    for (label, mode) in [("joined", Parallel::Joined), ("spawned", Parallel::Spawned)] {
-        let five = parallel(mode);
-        let limit = times(TURNS, || {
-            let mut count = Count::default();
-            here.run(async {
-                for update in join_all(nodes.iter().map(|node| Bare::run(&**node, &count))).await {
-                    count.apply(update);
-                }
-            });
-            count.apply(Count::update().ticks(count.sums.len() as u64));
-            assert_eq!(count.ticks, 5);
+    })
+}
+
+fn seq_by_hand(here: &Here) -> Timed<'static> {
+    let here = here.clone();
+    let nodes = limit::boxed(3, |_| limit::Count);
+    times(1, move || {
+        here.run(async {
+            for _ in 0..TURNS {
+                assert_eq!(limit::chain(&nodes).await.n, 3);
+            }
         });
-        row(&format!("7 invoke_small:5 par, {label}"), 1_500.0).pair(limit, times(TURNS, || turn(here, &five)));
-    }
+    })
+}
+
+fn par_by_hand(here: &Here) -> Timed<'static> {
+    let here = here.clone();
+    let nodes = limit::boxed(5, limit::Emit);
+    times(1, move || {
+        here.run(async {
+            for _ in 0..TURNS {
+                let mut state = limit::State::default();
+                let updates = join_all(nodes.iter().map(|node| node.run(&state))).await;
+                updates.into_iter().for_each(|update| state.apply(update));
+                let count = state.out.len() as u64;
+                state.apply(Update { n: Some(count), ..Update::default() });
+                assert_eq!(state.n, 5);
+            }
+        });
+    })
+}
+
+pub(crate) fn rows(suite: &mut Suite, here: &Here) {
+    let row = |n, variant, ratio: f64, most: f64| {
+        Row::new(7, "invoke_small", n, variant).unit("invoke", TURNS).ratio(ratio).most(most)
+    };
+    suite.pair(row(3, "seq", 8.5, 500.0), || (seq_by_hand(here), engine(here, chain_runner(3, || Tick), 3)));
+    suite.pair(row(5, "par", 6.2, 1_500.0), || (par_by_hand(here), engine(here, five_at_once(Parallel::Joined), 5)));
+    suite.pair(row(5, "par, spawned", 6.2, 1_500.0).beside(), || {
+        (par_by_hand(here), engine(here, five_at_once(Parallel::Spawned), 5))
+    });
 }

@@ -1,107 +1,107 @@
 //! Rows 1 to 3: one node at a time, in a loop and in a chain.
 
-use graph_engine::{END, Graph, MemoryStore, Node, NodeError, Outcome, Route, Runner, START, Snap, State, Task};
+use std::hint::black_box;
 
-use crate::Here;
-use crate::measure::{Row, Target, Timed, times};
-use crate::nodes::{Bare, Count, CountUpdate, Tick, bare, name, turn};
+use graph_engine::{MemoryStore, Runner};
 
-#[derive(Route)]
-enum Again {
-    Tick,
-    #[route(end)]
-    End,
-}
+use crate::limit;
+use crate::measure::{Timed, times};
+use crate::suite::{Law, Row, Suite};
+use crate::work::count::{Count, Noop, Telling, Tick, chain_runner, looping, noop, tick};
+use crate::work::{Here, turn};
 
-async fn tick(count: Snap<Count>) -> CountUpdate {
-    Count::update().ticks(count.ticks + 1)
-}
+const RUNS: u64 = 20;
+const STEPS: u64 = 10_000;
 
-/// Counts up and says so, if anybody listens.
-struct Telling;
-
-#[async_trait::async_trait]
-impl Node<Count> for Telling {
-    async fn run(&self, task: &Task<Count>) -> Result<Outcome<Count>, NodeError> {
-        task.ctx().emit(task.state().ticks).await?;
-        Ok(Outcome::of(Count::update().ticks(task.state().ticks + 1)))
-    }
-}
-
-fn looping(
-    steps: u64,
-    build: impl FnOnce(graph_engine::Builder<Count>) -> graph_engine::Builder<Count>,
-) -> Runner<Count> {
-    let again = move |count: &Count| if count.ticks.is_multiple_of(steps) { Again::End } else { Again::Tick };
-    let graph = build(Graph::builder("loop")).edge(START, "tick").route("tick", again).compile().expect("compiles");
-    graph.runner().step_limit(steps + 1).timings(false)
-}
-
-/// So many nodes, each with an edge to the next.
-pub(crate) fn chain<N: Node<Count>>(length: u64, node: impl Fn() -> N) -> graph_engine::Builder<Count> {
-    let mut builder = Graph::builder("chain").edge(START, name(0)).edge(name(length - 1), END);
-    for i in 0..length {
-        builder = builder.node(name(i), node());
-        if i > 0 {
-            builder = builder.edge(name(i - 1), name(i));
-        }
-    }
-    builder
-}
-
-fn chain_runner(length: u64) -> Runner<Count> {
-    chain(length, || Tick).compile().expect("compiles").runner().step_limit(length + 1).timings(false)
-}
-
-fn limit<'a>(here: &'a Here, nodes: u64, runs: u64, steps: u64) -> Timed<'a> {
-    let nodes = bare(nodes, || Tick);
+/// So many turns of a loop of so many super-steps.
+fn looped(here: &Here, runner: Runner<Count>, runs: u64, steps: u64) -> Timed<'static> {
+    let here = here.clone();
     times(runs, move || {
-        let mut count = Count::default();
-        here.run(async {
-            for node in nodes.iter().cycle().take(usize::try_from(steps).expect("small")) {
-                let update = Bare::run(&**node, &count).await;
-                count.apply(update);
-            }
-        });
-        assert_eq!(count.ticks, steps);
+        let end = here.run(turn(&runner, Count::update().limit(steps)));
+        assert_eq!(end.state.n, steps);
     })
 }
 
-pub(crate) fn rows(here: &Here) {
-    let row = |name: &str, target| Row {
-        name: name.to_owned(),
-        unit: "super-step",
-        units: (100_000, 100_000),
-        target: Target::Nanoseconds(target),
-    };
-    let by_hand = looping(10_000, |graph| graph.node("tick", Tick));
-    let function = looping(10_000, |graph| graph.node("tick", tick));
-    let many = chain_runner(1_000);
-    row("1 loop:10000, node that borrows", 80.0).pair(limit(here, 1, 10, 10_000), times(10, || turn(here, &by_hand)));
-    row("1 loop:10000, async fn with Snap", 120.0)
-        .pair(limit(here, 1, 10, 10_000), times(10, || turn(here, &function)));
-    row("2 chain_run:1000, node that borrows", 80.0)
-        .pair(limit(here, 1_000, 100, 1_000), times(100, || turn(here, &many)));
-    row("3 loop:10000, memory store", 250.0)
-        .pair(limit(here, 1, 10, 10_000), times(10, || turn(here, &by_hand.clone().store(MemoryStore::new()))));
+/// The same, each in a fresh memory store.
+pub(crate) fn stored(here: &Here, runner: Runner<Count>, runs: u64, steps: u64) -> Timed<'static> {
+    let here = here.clone();
+    times(runs, move || {
+        let runner = runner.clone().store(MemoryStore::new());
+        let end = here.run(turn(&runner, Count::update().limit(steps)));
+        assert_eq!(end.state.n, steps);
+    })
 }
 
-pub(crate) fn laws(here: &Here) {
-    let law = |name: &str, units, target| Row {
-        name: name.to_owned(),
-        unit: "super-step",
-        units,
-        target: Target::Ratio(target),
+/// One boxed node and a boxed route by index.
+fn loop_by_hand(here: &Here, steps: u64, keep: bool) -> Timed<'static> {
+    type Route = Box<dyn Fn(&limit::State) -> Option<usize> + Send + Sync>;
+    let here = here.clone();
+    let nodes = limit::boxed(1, |_| limit::Count);
+    let route: Route = Box::new(|state| (state.n < state.limit).then_some(0));
+    times(RUNS, move || {
+        here.run(async {
+            let mut state = limit::State { limit: steps, ..limit::State::default() };
+            let (mut at, mut log) = (Some(0), Vec::new());
+            while let Some(node) = at {
+                let update = nodes[node].run(&state).await;
+                if keep {
+                    log.push(serde_json::to_vec(&update.n).expect("JSON"));
+                }
+                state.apply(update);
+                at = route(&state);
+            }
+            assert_eq!(state.n, steps);
+            black_box(log);
+        });
+    })
+}
+
+pub(crate) fn chained(here: &Here, runner: Runner<Count>, runs: u64) -> Timed<'static> {
+    let here = here.clone();
+    times(runs, move || drop(black_box(here.run(turn(&runner, Count::update())))))
+}
+
+pub(crate) fn chain_by_hand(here: &Here, length: u64, runs: u64) -> Timed<'static> {
+    let here = here.clone();
+    let nodes = limit::boxed(length, |_| limit::Noop);
+    times(runs, move || drop(black_box(here.run(limit::chain(&nodes)))))
+}
+
+pub(crate) fn rows(suite: &mut Suite, here: &Here) {
+    let row = |number, workload, n, variant, ratio: f64, most: f64| {
+        let units = if n == STEPS { RUNS * STEPS } else { 100 * n };
+        Row::new(number, workload, n, variant).unit("super-step", units).ratio(ratio).most(most)
     };
-    let (small, large) = (chain_runner(100), chain_runner(10_000));
-    law("graph size: chain_run 100, 10000", (10_000, 10_000), 1.2)
-        .pair(times(100, || turn(here, &small)), times(1, || turn(here, &large)));
-    let (short, long) =
-        (looping(1_000, |graph| graph.node("tick", Tick)), looping(10_000, |graph| graph.node("tick", Tick)));
-    let stored = |runner: &Runner<Count>| turn(here, &runner.clone().store(MemoryStore::new()));
-    law("history: loop with memory store, 1000, 10000 checkpoints", (20_000, 20_000), 1.1)
-        .pair(times(20, || stored(&short)), times(2, || stored(&long)));
-    let telling = looping(10_000, |graph| graph.node("tick", Telling));
-    law("nothing listening: loop:10000, loop that emits", (100_000, 100_000), 1.05)
-        .pair(times(10, || turn(here, &long)), times(10, || turn(here, &telling)));
+    let by_hand = |keep| loop_by_hand(here, STEPS, keep);
+    suite.pair(row(1, "loop", STEPS, "node that borrows", 2.5, 80.0), || {
+        (by_hand(false), looped(here, looping(|graph| graph.node("step", Tick)), RUNS, STEPS))
+    });
+    suite.pair(row(1, "loop", STEPS, "async fn with Snap", 2.5, 120.0), || {
+        (by_hand(false), looped(here, looping(|graph| graph.node("step", tick)), RUNS, STEPS))
+    });
+    suite.pair(row(2, "chain_run", 1_000, "node that borrows", 2.6, 80.0), || {
+        (chain_by_hand(here, 1_000, 100), chained(here, chain_runner(1_000, || Noop), 100))
+    });
+    suite.pair(row(2, "chain_run", 1_000, "async fn with Snap", 2.6, 120.0), || {
+        (chain_by_hand(here, 1_000, 100), chained(here, chain_runner(1_000, || noop), 100))
+    });
+    suite.pair(row(3, "loop", STEPS, "memory store", 2.6, 250.0), || {
+        (by_hand(true), stored(here, looping(|graph| graph.node("step", Tick)), RUNS, STEPS))
+    });
+}
+
+pub(crate) fn laws(suite: &mut Suite, here: &Here) {
+    let law = |name, units, most| Law { rows: &[], name, unit: "super-step", units, most };
+    suite.law(&law("graph size: chain_run of 100, 10,000 nodes", (100_000, 100_000), 1.2), || {
+        let run = |length, runs| chained(here, chain_runner(length, || Noop), runs);
+        (run(100, 1_000), run(10_000, 10))
+    });
+    suite.law(&law("history: loop with memory store, 1,000, 10,000 checkpoints", (40_000, 40_000), 1.1), || {
+        let run = |steps, runs| stored(here, looping(|graph| graph.node("step", Tick)), runs, steps);
+        (run(1_000, 40), run(10_000, 4))
+    });
+    suite.law(&law("nothing listening: loop, loop that emits", (100_000, 100_000), 1.05), || {
+        let plain = looped(here, looping(|graph| graph.node("step", Tick)), 10, STEPS);
+        (plain, looped(here, looping(|graph| graph.node("step", Telling)), 10, STEPS))
+    });
 }

@@ -9,16 +9,17 @@ use graph_engine::Graph;
 use petgraph::graph::DiGraph;
 use petgraph::visit::Dfs;
 
-use crate::measure::{Row, Target, Timed, on_each, times};
-use crate::nodes::{Bare, Count, Rest, name};
-use crate::sequence::chain;
+use crate::limit::{Node, Noop};
+use crate::measure::{Timed, on_each, times};
+use crate::suite::{Law, Row, Suite};
+use crate::work::count::{Count, Noop as Nothing, chain, name};
 
 /// A graph of boxed nodes, a map of names, and a walk that finds all of them.
 fn bare_compile(names: &[String]) {
-    let mut graph = DiGraph::<Arc<dyn Bare>, ()>::with_capacity(names.len(), names.len());
+    let mut graph = DiGraph::<Arc<dyn Node>, ()>::with_capacity(names.len(), names.len());
     let mut index = HashMap::with_capacity(names.len());
     for name in names {
-        index.insert(name.clone(), graph.add_node(Arc::new(Rest)));
+        index.insert(name.clone(), graph.add_node(Arc::new(Noop)));
     }
     for pair in names.windows(2) {
         graph.add_edge(index[&pair[0]], index[&pair[1]], ());
@@ -43,39 +44,54 @@ fn bare_text(names: &[String]) {
     black_box(text);
 }
 
-fn compile<'a>(runs: u64, length: u64) -> Timed<'a> {
-    on_each(runs, move || chain(length, || Rest), |builder| drop(black_box(builder.compile().expect("compiles"))))
+fn compile(runs: u64, length: u64) -> Timed<'static> {
+    on_each(runs, move || chain(length, || Nothing), |builder| drop(black_box(builder.compile().expect("compiles"))))
 }
 
 fn compiled(length: u64) -> Graph<Count> {
-    chain(length, || Rest).compile().expect("compiles")
+    chain(length, || Nothing).compile().expect("compiles")
 }
 
-pub(crate) fn rows() {
-    let names: Vec<String> = (0..1_000).map(name).collect();
-    let row = |name: &str, target| Row { name: name.to_owned(), unit: "node", units: (20_000, 20_000), target };
-    row("22 chain_compile:1000, full validation", Target::Nanoseconds(800.0))
-        .pair(times(20, || bare_compile(&names)), compile(20, 1_000));
-    row("22 chain_build:1000, add and compile", Target::Shown)
-        .pair(times(20, || bare_compile(&names)), times(20, || drop(black_box(compiled(1_000)))));
-    let graph = compiled(1_000);
-    row("23 export_mermaid:1000", Target::Nanoseconds(300.0))
-        .pair(times(20, || bare_text(&names)), times(20, || drop(black_box(graph.topology().mermaid().to_string()))));
-    row("23 export_dot:1000", Target::Nanoseconds(300.0))
-        .pair(times(20, || bare_text(&names)), times(20, || drop(black_box(graph.topology().dot().to_string()))));
+#[derive(Clone, Copy)]
+enum Text {
+    Mermaid,
+    Dot,
 }
 
-pub(crate) fn laws() {
-    let law =
-        |name: &str| Row { name: name.to_owned(), unit: "node", units: (20_000, 20_000), target: Target::Ratio(1.3) };
-    law("compile: chain 1000, 10000").pair(compile(20, 1_000), compile(2, 10_000));
-    let (small, large) = (compiled(1_000), compiled(10_000));
-    law("Mermaid: chain 1000, 10000").pair(
-        times(20, || drop(black_box(small.topology().mermaid().to_string()))),
-        times(2, || drop(black_box(large.topology().mermaid().to_string()))),
-    );
-    law("DOT: chain 1000, 10000").pair(
-        times(20, || drop(black_box(small.topology().dot().to_string()))),
-        times(2, || drop(black_box(large.topology().dot().to_string()))),
-    );
+fn drawn(text: Text, runs: u64, length: u64) -> Timed<'static> {
+    let graph = compiled(length);
+    times(runs, move || {
+        drop(black_box(match text {
+            Text::Mermaid => graph.topology().mermaid().to_string(),
+            Text::Dot => graph.topology().dot().to_string(),
+        }));
+    })
+}
+
+const LENGTH: u64 = 1_000;
+const RUNS: u64 = 20;
+
+pub(crate) fn rows(suite: &mut Suite) {
+    let names: Vec<String> = (0..LENGTH).map(name).collect();
+    let row = |number, workload| Row::new(number, workload, LENGTH, "").unit("node", RUNS * LENGTH);
+    suite.pair(row(22, "chain_compile").ratio(6.0).most(800.0), || {
+        (times(RUNS, || bare_compile(&names)), compile(RUNS, LENGTH))
+    });
+    suite.pair(Row::extra("chain_build", LENGTH, "").unit("node", RUNS * LENGTH), || {
+        (times(RUNS, || bare_compile(&names)), times(RUNS, || drop(black_box(compiled(LENGTH)))))
+    });
+    for (workload, text) in [("export_mermaid", Text::Mermaid), ("export_dot", Text::Dot)] {
+        suite.pair(row(23, workload).ratio(5.0).most(300.0), || {
+            (times(RUNS, || bare_text(&names)), drawn(text, RUNS, LENGTH))
+        });
+    }
+}
+
+pub(crate) fn laws(suite: &mut Suite) {
+    let law = |rows, name| Law { rows, name, unit: "node", units: (RUNS * LENGTH, RUNS * LENGTH), most: 1.3 };
+    suite.law(&law(&[22], "compile: chain of 1,000, 10,000"), || (compile(RUNS, LENGTH), compile(2, 10 * LENGTH)));
+    for (name, text) in [("Mermaid: chain of 1,000, 10,000", Text::Mermaid), ("DOT: chain of 1,000, 10,000", Text::Dot)]
+    {
+        suite.law(&law(&[23], name), || (drawn(text, RUNS, LENGTH), drawn(text, 2, 10 * LENGTH)));
+    }
 }

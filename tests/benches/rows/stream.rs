@@ -1,59 +1,33 @@
 //! Rows 17, 18 and 24: what readers of a turn cost.
 
-use std::future::IntoFuture;
 use std::sync::Arc;
 
-use async_trait::async_trait;
-use futures_util::StreamExt;
-use graph_engine::{EventKind, Graph, Mode, Node, NodeError, Outcome, Runner, START, State, StreamOptions, Task};
+use graph_engine::{Mode, Runner};
 use tokio::sync::mpsc;
 
-use crate::Here;
-use crate::measure::{Row, Target, Timed, times};
-use crate::nodes::{Bare, Count, Rest, bare, turn};
-use crate::sequence::chain;
+use crate::limit::{self, Node};
+use crate::measure::{Timed, times};
+use crate::suite::{Row, Suite};
+use crate::work::count::{Count, Noop, chain_runner};
+use crate::work::events::{
+    BUFFER, What, emitting, first_event, is_custom, is_finished, is_token, read_by, streamed, tokens,
+};
+use crate::work::{Here, turn};
 
 const EVENTS: u64 = 10_000;
-const BUFFER: usize = 1_024;
-
-struct Numbers;
-struct Tokens;
-
-#[async_trait]
-impl Node<Count> for Numbers {
-    async fn run(&self, task: &Task<Count>) -> Result<Outcome<Count>, NodeError> {
-        let ctx = task.ctx();
-        for i in 0..EVENTS {
-            ctx.emit(i).await?;
-        }
-        Ok(Outcome::default())
-    }
-}
-
-#[async_trait]
-impl Node<Count> for Tokens {
-    async fn run(&self, task: &Task<Count>) -> Result<Outcome<Count>, NodeError> {
-        let ctx = task.ctx();
-        for _ in 0..EVENTS {
-            ctx.token("tok ").await;
-        }
-        Ok(Outcome::default())
-    }
-}
-
-fn one(node: impl Node<Count>) -> Runner<Count> {
-    Graph::builder("one").node("x", node).edge(START, "x").compile().expect("compiles").runner().timings(false)
-}
+const NODES: u64 = 1_000;
+const RUNS: u64 = 20;
 
 /// A task that sends, a bounded channel, and a reader.
-fn limit<'a, T: Send + 'static>(here: &'a Here, event: fn(u64) -> T) -> Timed<'a> {
+fn channel(here: &Here) -> Timed<'static> {
+    let here = here.clone();
     times(1, move || {
-        let read = here.run(async {
-            let (queue, mut events) = mpsc::channel::<(Arc<str>, T)>(BUFFER);
+        here.run(async {
+            let (queue, mut events) = mpsc::channel::<(Arc<str>, u64)>(BUFFER);
             let node: Arc<str> = "x".into();
             let sender = tokio::spawn(async move {
                 for i in 0..EVENTS {
-                    assert!(queue.send((node.clone(), event(i))).await.is_ok());
+                    queue.send((node.clone(), i)).await.expect("somebody reads");
                 }
             });
             let mut read = 0;
@@ -61,117 +35,106 @@ fn limit<'a, T: Send + 'static>(here: &'a Here, event: fn(u64) -> T) -> Timed<'a
                 read += 1;
             }
             sender.await.expect("no panic");
-            read
+            assert_eq!(read, EVENTS);
         });
+    })
+}
+
+fn emitted(here: &Here, what: What) -> Timed<'static> {
+    let (here, runner) = (here.clone(), emitting(what));
+    let (mode, counts) = match what {
+        What::Numbers => (Mode::Custom, is_custom as fn(&_) -> bool),
+        What::Tokens => (Mode::Tokens, is_token as fn(&_) -> bool),
+    };
+    times(1, move || {
+        let read = here.run(streamed(&runner, Count::update().limit(EVENTS), mode, counts));
         assert_eq!(read, EVENTS);
     })
 }
 
-/// Events of a streamed turn that are of interest.
-fn streamed(here: &Here, runner: &Runner<Count>, mode: Mode, counts: fn(&EventKind<Count>) -> bool) -> u64 {
-    let options = StreamOptions::default().modes([mode]).buffer(BUFFER);
-    here.run(async {
-        let mut events = runner.thread("t").run(Count::update()).stream_with(options);
-        let mut read = 0;
-        while let Some(event) = events.next().await {
-            read += u64::from(counts(&event.kind));
-        }
-        read
-    })
+/// So many events of one turn to so many readers.
+pub(crate) fn shared(here: &Here, events: u64, readers: usize) -> Timed<'static> {
+    let (here, runner) = (here.clone(), emitting(What::Numbers));
+    times(1, move || here.run(read_by(&runner, events, readers)))
 }
 
-/// The same pieces by [`Turn::tokens`](graph_engine::Turn::tokens), beside the turn in one task.
-fn tokens(here: &Here, runner: &Runner<Count>) -> u64 {
-    here.run(async {
-        let mut turn = runner.thread("t").run(Count::update());
-        let pieces = turn.tokens(BUFFER);
-        let (end, read) = tokio::join!(turn.into_future(), pieces.count());
-        assert!(end.is_ok());
-        read as u64
-    })
-}
-
-/// Up to the first end of a node; the rest of the turn is cancelled.
-fn first_event(here: &Here, runner: &Runner<Count>) {
-    // No further ahead than the reader, as where a reader pulls.
-    let options = StreamOptions::default().modes([Mode::Updates]).buffer(1);
-    let found = here.run(async {
-        let mut events = runner.thread("t").run(Count::update()).stream_with(options);
-        while let Some(event) = events.next().await {
-            if matches!(event.kind, EventKind::NodeFinished { .. }) {
-                return true;
-            }
-        }
-        false
+pub(crate) fn rows(suite: &mut Suite, here: &Here) {
+    let row = |number, variant, ratio: f64, most: f64| {
+        Row::new(number, "stream", EVENTS, variant).unit("event", EVENTS).ratio(ratio).most(most)
+    };
+    suite.pair(row(17, "custom", 2.0, 220.0), || (channel(here), emitted(here, What::Numbers)));
+    suite.pair(row(18, "messages", 3.0, 300.0), || (channel(here), emitted(here, What::Tokens)));
+    suite.pair(row(18, "messages, Turn::tokens", 3.0, 300.0).beside(), || {
+        let (here, runner) = (here.clone(), emitting(What::Tokens));
+        let engine = times(1, {
+            let here = here.clone();
+            move || assert_eq!(here.run(tokens(&runner, EVENTS)), EVENTS)
+        });
+        (channel(&here), engine)
     });
-    assert!(found);
 }
 
-fn bare_chain(here: &Here, nodes: &[Arc<dyn Bare>]) {
-    here.run(async {
-        let mut count = Count::default();
-        for node in nodes {
-            let update = node.run(&count).await;
-            count.apply(update);
-        }
-    });
+fn chain_by_hand(here: &Here) -> Timed<'static> {
+    let here = here.clone();
+    let nodes = limit::boxed(NODES, |_| limit::Noop);
+    times(RUNS, move || drop(here.run(limit::chain(&nodes))))
 }
 
 /// A task that runs the chain and sends an item after each node; the reader leaves after the first.
-fn bare_first(here: &Here, nodes: &Arc<[Arc<dyn Bare>]>) {
-    let nodes = nodes.clone();
-    let first = here.run(async {
-        let (queue, mut items) = mpsc::channel::<u64>(1);
-        let chain = tokio::spawn(async move {
-            let mut count = Count::default();
-            for (i, node) in (0..).zip(nodes.iter()) {
-                let update = node.run(&count).await;
-                count.apply(update);
-                if queue.send(i).await.is_err() {
-                    return;
+fn first_by_hand(here: &Here) -> Timed<'static> {
+    let here = here.clone();
+    let nodes: Arc<[Box<dyn Node>]> = limit::boxed(NODES, |_| limit::Noop).into();
+    times(RUNS, move || {
+        let nodes = nodes.clone();
+        let first = here.run(async {
+            let (queue, mut items) = mpsc::channel::<u64>(1);
+            let chain = tokio::spawn(async move {
+                let mut state = limit::State::default();
+                for (i, node) in (0..).zip(nodes.iter()) {
+                    let update = node.run(&state).await;
+                    state.apply(update);
+                    if queue.send(i).await.is_err() {
+                        return;
+                    }
                 }
-            }
+            });
+            let first = items.recv().await;
+            chain.abort();
+            first
         });
-        let first = items.recv().await;
-        chain.abort();
-        first
-    });
-    assert_eq!(first, Some(0));
+        assert_eq!(first, Some(0));
+    })
 }
 
-pub(crate) fn rows(here: &Here) {
-    let row = |name: &str, target| Row {
-        name: name.to_owned(),
-        unit: "event",
-        units: (EVENTS, EVENTS),
-        target: Target::Nanoseconds(target),
-    };
-    let (numbers, words) = (one(Numbers), one(Tokens));
-    let custom = |kind: &EventKind<Count>| matches!(kind, EventKind::Custom(_));
-    let token = |kind: &EventKind<Count>| matches!(kind, EventKind::Token(_));
-    let text = |_| "tok ".to_owned();
-    row("17 stream:10000, custom events", 220.0)
-        .pair(limit(here, |i| i), times(1, || assert_eq!(streamed(here, &numbers, Mode::Custom, custom), EVENTS)));
-    row("18 stream:10000, tokens", 300.0)
-        .pair(limit(here, text), times(1, || assert_eq!(streamed(here, &words, Mode::Tokens, token), EVENTS)));
-    row("18 stream:10000, Turn::tokens", 300.0)
-        .pair(limit(here, text), times(1, || assert_eq!(tokens(here, &words), EVENTS)));
-
-    let long = chain(1_000, || Rest).compile().expect("compiles").runner().step_limit(1_001).timings(false);
-    let nodes: Arc<[Arc<dyn Bare>]> = bare(1_000, || Rest).into();
-    let finished = |kind: &EventKind<Count>| matches!(kind, EventKind::NodeFinished { .. });
-    let row = |name: &str, target| Row {
-        name: name.to_owned(),
-        unit: "run",
-        units: (20, 20),
-        target: Target::Nanoseconds(target),
-    };
-    row("24 lg_sequential:1000, awaited", 80_000.0)
-        .pair(times(20, || bare_chain(here, &nodes)), times(20, || turn(here, &long)));
-    row("24 lg_sequential:1000, streamed updates", 80_000.0).pair(
-        times(20, || bare_chain(here, &nodes)),
-        times(20, || assert_eq!(streamed(here, &long, Mode::Updates, finished), 1_000)),
-    );
-    row("24 lg_first_event:1000", 5_000.0)
-        .pair(times(20, || bare_first(here, &nodes)), times(20, || first_event(here, &long)));
+/// Row 24.
+pub(crate) fn runs(suite: &mut Suite, here: &Here) {
+    let row = |workload, variant, most: f64| Row::new(24, workload, NODES, variant).unit("run", RUNS).most(most);
+    let runner: Runner<Count> = chain_runner(NODES, || Noop);
+    suite.pair(row("lg_sequential", "streamed", 80_000.0).ratio(4.3), || {
+        let (here, runner) = (here.clone(), runner.clone());
+        let engine = times(RUNS, {
+            let here = here.clone();
+            move || {
+                let read = here.run(streamed(&runner, Count::update(), Mode::Updates, is_finished));
+                assert_eq!(read, NODES);
+            }
+        });
+        (chain_by_hand(&here), engine)
+    });
+    suite.pair(row("lg_sequential", "awaited", 80_000.0).ratio(4.3).beside(), || {
+        let (here, runner) = (here.clone(), runner.clone());
+        let engine = times(RUNS, {
+            let here = here.clone();
+            move || drop(here.run(turn(&runner, Count::update())))
+        });
+        (chain_by_hand(&here), engine)
+    });
+    suite.pair(row("lg_first_event", "", 5_000.0), || {
+        let (here, runner) = (here.clone(), runner.clone());
+        let engine = times(RUNS, {
+            let here = here.clone();
+            move || here.run(first_event(&runner))
+        });
+        (first_by_hand(&here), engine)
+    });
 }

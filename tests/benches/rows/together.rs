@@ -10,34 +10,32 @@ use graph_nodes::coalesce::{Coalescer, CoalescerBuilder};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
-use crate::Here;
-use crate::measure::{Row, Target, Timed, times};
+use crate::measure::{Timed, times};
+use crate::suite::{Law, Row, Suite};
+use crate::work::Here;
 
 /// The key of a waiter.
 type Key = fn(u64) -> u64;
 
-pub(crate) fn rows(here: &Here) {
+pub(crate) fn rows(suite: &mut Suite, here: &Here) {
     for waiters in [1, 100, 10_000] {
         let rounds = 20_000 / waiters;
-        let units = (rounds * waiters, rounds * waiters);
-        let row =
-            |what| Row { name: format!("coalescer:{waiters}, {what}"), unit: "waiter", units, target: Target::Shown };
-        row("different keys").pair(by_hand(here, rounds, waiters), together(here, rounds, waiters, |n| n));
-        row("one key").pair(by_hand(here, rounds, waiters), together(here, rounds, waiters, |_| 7));
+        let row = |what| Row::extra("coalescer", waiters, what).unit("waiter", rounds * waiters);
+        suite.pair(row("different keys"), || (by_hand(here, rounds, waiters), together(here, rounds, waiters, |n| n)));
+        suite.pair(row("one key"), || (by_hand(here, rounds, waiters), together(here, rounds, waiters, |_| 7)));
     }
-    let row = Row { name: "batch lookup:25".to_owned(), unit: "id", units: (25_000, 25_000), target: Target::Shown };
-    row.pair(looked_up_by_hand(here, 1_000), looked_up(here, 1_000));
+    let row = Row::extra("batch lookup", 25, "").unit("id", 25_000);
+    suite.pair(row, || (looked_up_by_hand(here, 1_000), looked_up(here, 1_000)));
 }
 
-pub(crate) fn laws(here: &Here) {
-    for (what, key) in [("different keys", (|n| n) as Key), ("one key", |_| 7)] {
-        let row = Row {
-            name: format!("waiters: coalescer 100, 10000, {what}"),
-            unit: "waiter",
-            units: (20_000, 20_000),
-            target: Target::Ratio(1.5),
-        };
-        row.pair(together(here, 200, 100, key), together(here, 2, 10_000, key));
+pub(crate) fn laws(suite: &mut Suite, here: &Here) {
+    for (name, key) in [
+        ("waiters: coalescer of 100, 10,000, different keys", (|n| n) as Key),
+        ("waiters: coalescer of 100, 10,000, one key", |_| 7),
+    ] {
+        suite.law(&Law { rows: &[], name, unit: "waiter", units: (20_000, 20_000), most: 1.5 }, || {
+            (together(here, 200, 100, key), together(here, 2, 10_000, key))
+        });
     }
 }
 

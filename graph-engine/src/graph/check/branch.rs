@@ -21,14 +21,14 @@ impl Plan {
     pub(super) fn check_branches<S: State>(
         &self,
         builder: &Builder<S>,
-        reachable: &BTreeSet<usize>,
+        reachable: &[bool],
         found: &mut Vec<Diagnostic>,
     ) {
-        let infos: Infos<'_> = (0..self.names.len()).filter_map(|at| self.info(builder, at)).collect();
-        let mut after: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-        for arc in self.arcs.iter().filter(|arc| arc.kind == ArcKind::Static && arc.to < self.start()) {
-            after.entry(arc.from).or_default().push(arc.to);
+        let forks: Vec<usize> = (0..=self.start()).filter(|at| reachable[*at] && self.forks(*at)).collect();
+        if forks.is_empty() && self.arcs.iter().all(|arc| arc.kind != ArcKind::Send) {
+            return;
         }
+        let infos: Infos<'_> = (0..self.names().len()).filter_map(|at| self.info(builder, at)).collect();
         let single = single_writer_fields(&builder.initial);
         let writes = |at: usize| infos.get(at).and_then(|info| info.writes).unwrap_or_default().and(single);
         let fields = |set: FieldSet| {
@@ -36,16 +36,17 @@ impl Plan {
                 set.iter().map(|index| format!("`{}`", builder.initial.fields()[index].name)).collect();
             names.join(", ")
         };
-        for (fork, branches) in after.iter().filter(|(at, to)| to.len() > 1 && self.is_live(**at, reachable)) {
-            let distances = self.distances(branches, &after, &infos);
-            self.check_writers(*fork, &distances, &writes, &fields, found);
-            self.check_fan_in(*fork, &distances, found);
-            self.check_replies(*fork, branches, &distances, &infos, found);
+        for fork in forks {
+            let branches: Vec<usize> = self.after(fork).collect();
+            let distances = self.distances(&branches, &infos);
+            self.check_writers(fork, &distances, &writes, &fields, found);
+            self.check_fan_in(fork, &distances, found);
+            self.check_replies(fork, &branches, &distances, &infos, found);
         }
         for arc in self.arcs.iter().filter(|arc| arc.kind == ArcKind::Send) {
-            let both = writes(arc.to);
+            let both = writes(arc.to as usize);
             if !both.is_empty() {
-                let name = self.shown(arc.to);
+                let name = self.shown(arc.to as usize);
                 let message = format!("several tasks of `{name}` may write {} in one super-step", fields(both));
                 let help = "give the field a merge rule such as `#[state(append)]`";
                 found.push(Diagnostic::new(Lint::OverlappingWriters, [name], message).help(help));
@@ -53,20 +54,25 @@ impl Plan {
         }
     }
 
-    fn is_live(&self, at: usize, reachable: &BTreeSet<usize>) -> bool {
-        at == self.start() || reachable.contains(&at)
+    /// The nodes to which static edges lead.
+    fn after(&self, at: usize) -> impl Iterator<Item = usize> {
+        self.edges(at).filter(|to| *to < self.start())
     }
 
-    fn distances(&self, branches: &[usize], after: &BTreeMap<usize, Vec<usize>>, infos: &Infos<'_>) -> Distances {
+    fn forks(&self, at: usize) -> bool {
+        self.from(at).len() > 1 && self.after(at).nth(1).is_some()
+    }
+
+    fn distances(&self, branches: &[usize], infos: &Infos<'_>) -> Distances {
         let mut distances = Distances::new();
         let mut layer: BTreeSet<usize> = branches.iter().copied().collect();
-        for distance in 1..=self.names.len() {
+        for distance in 1..=self.names().len() {
             let mut next = BTreeSet::new();
             for at in &layer {
                 distances.entry(*at).or_default().insert(distance);
                 // A node that may command otherwise doesn't lead on unconditionally.
                 if !infos.get(*at).is_some_and(|info| info.has_moves()) {
-                    next.extend(after.get(at).into_iter().flatten().copied());
+                    next.extend(self.after(*at));
                 }
             }
             if next.is_empty() {
@@ -121,14 +127,13 @@ impl Plan {
         let mut seen = BTreeSet::from([from]);
         let mut open = vec![from];
         while let Some(at) = open.pop() {
-            for arc in
-                self.arcs.iter().filter(|arc| arc.from == at && matches!(arc.kind, ArcKind::Static | ArcKind::Join(_)))
-            {
-                if arc.to == to {
+            for arc in self.from(at).iter().filter(|arc| matches!(arc.kind, ArcKind::Static | ArcKind::Join(_))) {
+                let next = arc.to as usize;
+                if next == to {
                     return true;
                 }
-                if seen.insert(arc.to) {
-                    open.push(arc.to);
+                if seen.insert(next) {
+                    open.push(next);
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! Names that are used twice, reserved, or unknown, and clusters without an entry of their own.
 
-use super::Plan;
+use super::{Plan, is_reserved};
 use crate::diagnostic::{Diagnostic, Lint};
 use crate::graph::builder::Builder;
 use crate::name::quoted;
@@ -10,13 +10,13 @@ impl Plan {
     pub(super) fn check_names<S: State>(&self, builder: &Builder<S>, found: &mut Vec<Diagnostic>) {
         let mut clusters: Vec<_> = builder.clusters.iter().map(|draft| &draft.name).collect();
         clusters.sort();
-        let nodes: Vec<_> = builder.nodes.iter().map(|draft| &draft.name).collect();
+        let nodes = if self.odd_names { builder.nodes.iter().map(|draft| &draft.name).collect() } else { Vec::new() };
         for (what, names) in [("node", nodes), ("cluster", clusters)] {
             for pair in names.windows(2).filter(|pair| pair[0] == pair[1]) {
                 let message = format!("the {what} `{}` is declared twice", pair[0]);
                 found.push(Diagnostic::new(Lint::DuplicateName, [pair[0]], message).help("rename one of them"));
             }
-            for name in names.iter().filter(|name| name.is_empty() || name.starts_with("__")) {
+            for name in names.iter().filter(|name| is_reserved(name)) {
                 let message = match name.is_empty() {
                     true => format!("a {what} has an empty name"),
                     false => format!("`{name}` can't be the name of a {what}"),
@@ -25,11 +25,12 @@ impl Plan {
                 found.push(Diagnostic::new(Lint::ReservedName, [*name], message).help(help));
             }
         }
-        for exit in builder.exits.iter().filter(|exit| builder.nodes.iter().any(|draft| draft.name == **exit)) {
+        for exit in builder.exits.iter().filter(|exit| self.index.get(exit).is_some()) {
             let message = format!("`{exit}` is declared as an exit, but is a node of this graph");
             let help = "an exit names a node of the graph around this one; rename one of them";
             found.push(Diagnostic::new(Lint::DuplicateName, [exit], message).help(help));
         }
+        let mut known = None;
         for (from, to, what) in &self.unknown {
             let message = if from == to {
                 format!("a declared {what} begins at `{from}`, which is no node")
@@ -44,9 +45,11 @@ impl Plan {
                 found.push(Diagnostic::new(Lint::UnknownTarget, [from, to], message).help(help));
                 continue;
             }
-            let known = quoted(self.names.iter().map(AsRef::as_ref));
-            let help = if known.is_empty() { "add the node".to_owned() } else { format!("the nodes are {known}") };
-            found.push(Diagnostic::new(Lint::UnknownTarget, [from, to], message).help(help));
+            let help = known.get_or_insert_with(|| match quoted(self.names().iter().map(AsRef::as_ref)) {
+                none if none.is_empty() => "add the node".to_owned(),
+                known => format!("the nodes are {known}"),
+            });
+            found.push(Diagnostic::new(Lint::UnknownTarget, [from, to], message).help(&**help));
         }
         for (at, draft) in builder.clusters.iter().enumerate() {
             let inside = |mut cluster: Option<usize>| {
@@ -58,7 +61,7 @@ impl Plan {
                 }
                 false
             };
-            let entry = builder.nodes.iter().find(|node| node.name == draft.entry);
+            let entry = self.index.get(&draft.entry).and_then(|entry| self.draft(builder, entry.at()));
             if entry.is_some_and(|node| !inside(node.cluster)) {
                 let message = format!("the entry `{}` of cluster `{}` is outside of it", draft.entry, draft.name);
                 let help = "add the entry with `node` inside the cluster";
@@ -71,12 +74,15 @@ impl Plan {
             let help = "group fields that belong together into a struct";
             found.push(Diagnostic::new::<&str>(Lint::TooManyFields, [], message).help(help));
         }
+        if !self.problems {
+            return;
+        }
         for draft in &builder.nodes {
-            for problem in &draft.spec.info.problems {
+            for problem in &draft.rest.info.problems {
                 let message = format!("`{}` can't run: {problem}", draft.name);
                 found.push(Diagnostic::new(Lint::NodeProblem, [&draft.name], message));
             }
-            if let (Some(why), Some(_)) = (draft.spec.info.no_retry, &draft.spec.policy.retry) {
+            if let (Some(why), Some(_)) = (draft.rest.info.no_retry, &draft.rest.policy.retry) {
                 let message = format!("`{}` has a retry policy, but {why}", draft.name);
                 found.push(
                     Diagnostic::new(Lint::DoubleRetry, [&draft.name], message).help("remove `.retry(..)` from it"),

@@ -1,49 +1,41 @@
 //! Nodes that nothing leads to, joins that never fire, branches that end without saying so.
 
-use std::collections::BTreeSet;
-
-use petgraph::graph::{DiGraph, NodeIndex};
-use petgraph::visit::Dfs;
-
-use super::{ArcKind, Plan, index};
+use super::{ArcKind, Plan};
 use crate::diagnostic::{Diagnostic, Lint};
 use crate::graph::builder::Builder;
 use crate::name::{Name, quoted};
 use crate::state::State;
-use crate::task::START;
+use crate::task::{END, START};
 
 impl Plan {
-    /// The vertices that some path from START leads to.
-    pub(super) fn check_reach<S: State>(&self, builder: &Builder<S>, found: &mut Vec<Diagnostic>) -> BTreeSet<usize> {
-        let everything: BTreeSet<usize> = (0..self.names.len()).collect();
-        if !self.arcs.iter().any(|arc| arc.from == self.start()) {
-            let declared = builder.edges.iter().map(|(from, _)| from).chain(builder.routers.iter().map(|r| &r.from));
-            if declared.into_iter().any(|from| from == START) {
+    /// For each vertex whether some path from START leads to it.
+    pub(super) fn check_reach<S: State>(&self, builder: &Builder<S>, found: &mut Vec<Diagnostic>) -> Vec<bool> {
+        let everything = || vec![true; self.end() + 1];
+        if self.from(self.start()).is_empty() {
+            let mut declared = self.lost.iter().map(|(from, _)| from).chain(builder.routers.iter().map(|r| &r.from));
+            if declared.any(|from| from == START) {
                 // It leads to an unknown node, which is reported.
-                return everything;
+                return everything();
             }
             let help = "add an edge or a route from START";
             found.push(Diagnostic::new::<&str>(Lint::NoEntry, [], "no node begins a turn").help(help));
-            return everything;
+            return everything();
         }
         let reached = self.reached_from(self.start());
-        let dynamic = |at: &usize| self.info(builder, *at).is_some_and(|info| info.dynamic);
-        if reached.iter().any(dynamic) {
+        if self.traits.iter().zip(&reached).any(|(traits, reached)| *reached && traits.dynamic) {
             // It may go anywhere at run time.
-            return everything;
+            return everything();
         }
-        for at in everything.difference(&reached) {
-            let name = self.shown(*at);
+        for at in (0..self.names().len()).filter(|at| !reached[*at]) {
+            let name = self.shown(at);
             let message = format!("no path from START leads to `{name}`");
             let help = "add an edge or route to it, or remove it";
             found.push(Diagnostic::new(Lint::Unreachable, [name], message).help(help));
         }
         self.check_joins(builder, &reached, found);
-        let left: BTreeSet<usize> =
-            self.arcs.iter().filter(|arc| arc.kind != ArcKind::Error).map(|arc| arc.from).collect();
-        for at in everything.intersection(&reached) {
-            if !left.contains(at) {
-                let name = self.shown(*at);
+        for at in (0..self.names().len()).filter(|at| reached[*at]) {
+            if self.from(at).iter().all(|arc| arc.kind == ArcKind::Error) {
+                let name = self.shown(at);
                 let message = format!("nothing leaves `{name}`, so its branch ends there");
                 found.push(Diagnostic::new(Lint::ImplicitEnd, [name], message).help("add an edge to END to say so"));
             }
@@ -51,16 +43,16 @@ impl Plan {
         reached
     }
 
-    fn reached_from(&self, from: usize) -> BTreeSet<usize> {
-        let edges = self.arcs.iter().map(|arc| (index(arc.from), index(arc.to)));
-        let mut graph = DiGraph::<(), ()>::from_edges(edges);
-        while graph.node_count() <= self.end() {
-            graph.add_node(());
-        }
-        let mut search = Dfs::new(&graph, NodeIndex::new(from));
-        let mut reached = BTreeSet::new();
-        while let Some(at) = search.next(&graph) {
-            reached.insert(at.index());
+    fn reached_from(&self, from: usize) -> Vec<bool> {
+        let mut reached = vec![false; self.end() + 1];
+        let mut open = vec![from];
+        reached[from] = true;
+        while let Some(at) = open.pop() {
+            for arc in self.from(at) {
+                if !std::mem::replace(&mut reached[arc.to as usize], true) {
+                    open.push(arc.to as usize);
+                }
+            }
         }
         reached
     }
@@ -78,16 +70,13 @@ impl Plan {
         }
     }
 
-    fn check_joins<S: State>(&self, builder: &Builder<S>, reached: &BTreeSet<usize>, found: &mut Vec<Diagnostic>) {
-        let mut dead_sources: Vec<Vec<Name>> = vec![Vec::new(); builder.joins.len()];
-        for arc in &self.arcs {
-            if let ArcKind::Join(join) = arc.kind
-                && !reached.contains(&arc.from)
-            {
-                dead_sources[join].push(self.shown(arc.from));
+    fn check_joins<S: State>(&self, builder: &Builder<S>, reached: &[bool], found: &mut Vec<Diagnostic>) {
+        for (from, to) in &builder.joins {
+            if to != END && self.index.get(to).is_none() {
+                continue;
             }
-        }
-        for ((_, to), dead) in builder.joins.iter().zip(dead_sources) {
+            let never = |name: &&Name| self.index.get(name).is_some_and(|source| !reached[source.at()]);
+            let dead: Vec<Name> = from.iter().filter(never).cloned().collect();
             if !dead.is_empty() {
                 let names = quoted(dead.iter().map(AsRef::as_ref));
                 let message = format!(

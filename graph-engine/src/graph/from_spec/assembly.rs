@@ -62,7 +62,7 @@ impl Assembly<'_> {
         if spec.defaults.cache.is_some() {
             self.problems.add("/defaults/cache", MistakeKind::DefaultCache);
         }
-        self.builder.defaults = NodeDefaults::of(policy);
+        self.builder.defaults = (!policy.is_none()).then(|| NodeDefaults::of(policy));
         self.builder.siblings = spec.siblings;
         if let Some(input) = &spec.input {
             let fields = self.fields("/input", input);
@@ -103,7 +103,7 @@ impl Assembly<'_> {
             spec.info.finish |= entry.moves.finish;
             self.policy(&entry.policy, &mut spec.policy, format!("{at}/policy"));
             if !self.problems.is_lost(&format!("{at}/name")) {
-                self.builder.nodes.push(Draft { name: entry.name.clone(), spec, cluster: None });
+                self.builder.nodes.push(Draft::new(entry.name.clone(), spec, None));
             }
         }
         self.named_targets();
@@ -120,8 +120,11 @@ impl Assembly<'_> {
                 continue;
             }
             let Some(draft) = drafts.next() else { break };
-            let info = &mut draft.spec.info;
             let (targets, sends) = declared(&self.problems, &at, &entry.moves, &payloads);
+            if targets.is_empty() && sends.is_empty() {
+                continue;
+            }
+            let info = &mut draft.rest.edit().info;
             let known: BTreeSet<&str> = info.targets.iter().map(|target| target.name).collect();
             let targets = targets.into_iter().filter(|name| !known.contains(name.as_str()));
             let sends = sends.into_iter().filter(|(name, _)| !known.contains(name.as_str()));
@@ -131,7 +134,7 @@ impl Assembly<'_> {
     }
 
     fn payloads(&self) -> BTreeMap<Name, PayloadType> {
-        let payload = |draft: &Draft<DynState>| Some((draft.name.clone(), draft.spec.info.payload?));
+        let payload = |draft: &Draft<DynState>| Some((draft.name.clone(), draft.rest.info.payload?));
         self.builder.nodes.iter().filter_map(payload).collect()
     }
 

@@ -54,6 +54,16 @@ pub struct Policy<S: State> {
 }
 
 impl<S: State> Policy<S> {
+    /// No policy at all.
+    pub(crate) const NONE: Self =
+        Self { cache: None, limit: None, retry: None, timeout: None, idle_timeout: None, on_error: None };
+
+    pub(crate) fn is_none(&self) -> bool {
+        let Self { cache, limit, retry, timeout, idle_timeout, on_error } = self;
+        let untimed = timeout.is_none() && idle_timeout.is_none();
+        cache.is_none() && limit.is_none() && retry.is_none() && untimed && on_error.is_none()
+    }
+
     /// Whether something stands around all attempts of a task.
     pub(crate) fn is_guarded(&self) -> bool {
         self.cache.is_some() || self.limit.is_some()
@@ -62,7 +72,7 @@ impl<S: State> Policy<S> {
 
 impl<S: State> Default for Policy<S> {
     fn default() -> Self {
-        Self { cache: None, limit: None, retry: None, timeout: None, idle_timeout: None, on_error: None }
+        Self::NONE
     }
 }
 

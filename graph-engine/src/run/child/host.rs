@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::collections::BTreeMap;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use crate::driver::{Durability, Guards, Metrics, Parallel, Relay, Seams, Spans};
@@ -32,6 +32,8 @@ pub(crate) struct Hosting {
     /// Weak, because a snapshot that outlives the turn must not keep the thread busy.
     pub(crate) lease: Weak<dyn Any + Send + Sync>,
     pub(crate) relay: Option<Weak<dyn Relay>>,
+    /// Super-steps of the turn's own graph, and of its children.
+    pub(crate) made: AtomicU64,
     pub(crate) spent: AtomicU64,
     pub(crate) ledger: Mutex<Ledger>,
 }
@@ -55,12 +57,21 @@ pub(crate) struct Taken {
 }
 
 impl Host for Hosting {
-    fn spent(&self) -> &AtomicU64 {
-        &self.spent
-    }
-
     fn limit(&self) -> u64 {
         self.options.step_limit
+    }
+
+    fn left(&self) -> u64 {
+        let spent = self.made.load(Ordering::Acquire) + self.spent.load(Ordering::Acquire);
+        self.options.step_limit.saturating_sub(spent)
+    }
+
+    fn made(&self, steps: u64) {
+        self.made.store(steps, Ordering::Release);
+    }
+
+    fn add(&self) {
+        self.spent.fetch_add(1, Ordering::AcqRel);
     }
 
     fn as_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
@@ -101,6 +112,7 @@ impl Hosting {
             tags: Arc::default(),
             lease: Weak::<()>::new(),
             relay: None,
+            made: AtomicU64::new(0),
             spent: AtomicU64::new(0),
             ledger: Mutex::default(),
         }

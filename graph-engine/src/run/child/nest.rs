@@ -2,7 +2,6 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::Keeping;
 use super::error::ChildError;
@@ -103,7 +102,7 @@ impl<C: State> Call<'_, C> {
         if !durable {
             context.journals.give(row.answers.clone());
         }
-        let clock = host.seams.clock.clone();
+        let clock = host.seams.0.clock.clone();
         let mut live = Live::new(outer.turn.clone(), names, clock, context.cancel.clone());
         if let Some(relay) = &host.relay {
             live = live.relayed(relay.clone(), node, namespace.clone());
@@ -116,7 +115,7 @@ impl<C: State> Call<'_, C> {
         context.sink = Some(Arc::downgrade(&sink));
         let place = Place::new(&outer.thread, &namespace);
         let keep = durable.then(|| {
-            let (saves, spawn) = (host.durability != Durability::Exit, host.seams.spawn.clone());
+            let (saves, spawn) = (host.durability != Durability::Exit, host.seams.0.spawn.clone());
             Keep::new(host.checkpoints().clone(), place.clone(), saves, spawn, host.lease.upgrade())
         });
         let keeper: Option<Arc<dyn Keeper>> = keep.clone().filter(|keep| keep.saves()).map(|keep| keep as _);
@@ -150,7 +149,6 @@ impl<C: State> Call<'_, C> {
         bench.measure = host.measure;
         bench.metrics = host.metrics.clone();
         bench.spans = host.spans;
-        let nodes = self.graph.inner().names.len();
         let mut driver = LocalDriver {
             keep,
             durability: host.durability,
@@ -159,7 +157,7 @@ impl<C: State> Call<'_, C> {
             watched: host.metrics.is_some() || host.spans.on,
             stays: 0,
             in_step: false,
-            node_time: vec![Duration::ZERO; nodes],
+            node_time: Vec::new(),
             bench: Arc::new(bench),
         };
         let stopped = Box::pin(driver.drive(&mut machine, Start::Enter(start))).await;

@@ -17,16 +17,14 @@ impl Rows {
         let mut pruned = Self::default();
         pruned.saved = std::mem::take(&mut self.saved);
         for at in &kept {
-            let row = &self.rows[*at];
             // A row whose parent goes takes over all that its chain says of the fields.
-            let parent_row = row.parent_row.and_then(|parent| kept.binary_search(&parent).ok());
-            let fields = match parent_row {
+            let mut about = self.about(*at);
+            about.parent_row = about.parent_row.and_then(|parent| kept.binary_search(&parent).ok());
+            let fields = match about.parent_row {
                 Some(_) => self.own_fields(*at).collect(),
                 None => self.segments(*at),
             };
-            let mut row = row.clone();
-            row.parent_row = parent_row;
-            pruned.push(row, fields.into_iter().map(|link| self.field_row(link)), self.position(*at));
+            pruned.take_over(about, self, &fields, self.position(*at));
         }
         pruned.become_head(kept.binary_search(&head).ok());
         let dropped = self.rows.len() - kept.len();

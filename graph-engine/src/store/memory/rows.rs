@@ -5,15 +5,17 @@
 //! so many checkpoints, so that it is found in as many steps as there are fields.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::collections::BTreeMap;
 use std::iter::successors;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::chunks::{Bytes, Chunks, Span};
+use super::index::Index;
 use crate::checkpoint_id::CheckpointId;
 use crate::error::StoreError;
 use crate::name::Name;
+use crate::state::Encoding;
 use crate::store::checkpoint::{CheckpointInfo, CheckpointKind, Commit, FieldRow, SavedResult, Segment, Stored, Tags};
 use crate::store::listing::Filter;
 
@@ -22,13 +24,18 @@ const DISTANCE: usize = 16;
 
 #[derive(Clone, Default)]
 pub(super) struct Rows {
-    pub(super) rows: Vec<Row>,
-    /// Rows by id; only looked up, never walked.
-    index: HashMap<CheckpointId, usize, BuildHasherDefault<IdHasher>>,
-    fields: Vec<Link>,
-    bytes: Vec<u8>,
+    pub(super) rows: Chunks<Row>,
+    index: Index,
+    fields: Chunks<Link>,
+    bytes: Bytes,
     pub(super) head: Option<usize>,
     pub(super) saved: Vec<(CheckpointId, SavedResult)>,
+    /// Turns with their tags, in the order of their first checkpoints.
+    turns: Vec<(Name, Arc<Tags>)>,
+    /// When the questions of a checkpoint expire. Few have any.
+    due: BTreeMap<usize, u64>,
+    /// The ids of parents that were pruned.
+    pruned: BTreeMap<usize, CheckpointId>,
     /// Every field that was ever stored. Its place here is its number.
     names: Vec<Cow<'static, str>>,
     /// By number, the newest row of each field as of the head.
@@ -40,57 +47,88 @@ pub(super) struct Rows {
 /// Rows of fields by the fields' numbers.
 type Newest = Vec<Option<usize>>;
 
-/// Ids are hashes already: their low half is as good as any other hash of them.
-#[derive(Clone, Copy, Default)]
-struct IdHasher(u64);
-
-impl Hasher for IdHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        // Only whole ids are hashed, by the method below.
-        bytes.iter().for_each(|byte| self.0 = self.0.rotate_left(8) ^ u64::from(*byte));
-    }
-
-    fn write_u128(&mut self, id: u128) {
-        self.0 = id as u64;
-    }
-}
-
+/// What is kept of every checkpoint: it is small, because there are many.
 #[derive(Clone)]
 pub(super) struct Row {
     id: CheckpointId,
-    /// The parent's id, kept when the parent itself is pruned.
-    parent: Option<CheckpointId>,
-    pub(super) parent_row: Option<usize>,
-    turn: Name,
     step: u64,
     pub(super) time_ms: u64,
+    position: Span,
+    parent: u32,
+    turn: u32,
     kind: CheckpointKind,
-    due_ms: Option<u64>,
-    tags: Arc<Tags>,
-    /// What it committed itself is at the end, behind what it took over from a parent that was pruned.
-    fields: Range<usize>,
+    /// Its fields. What it committed itself is at the end, behind what it took over from a parent that was pruned.
+    fields: Run,
     /// How many of the fields it committed itself.
-    own: usize,
-    position: Range<usize>,
+    own: u32,
     /// Checkpoints since the last index row; 0 for one.
-    distance: usize,
+    distance: u32,
     /// Where its index row is.
-    newest: Range<usize>,
+    newest: Run,
+}
+
+impl Row {
+    pub(super) fn parent(&self) -> Option<usize> {
+        known(self.parent)
+    }
+}
+
+/// What a row says besides where its bytes are.
+pub(super) struct About<'a> {
+    pub(super) id: CheckpointId,
+    pub(super) parent: Option<CheckpointId>,
+    pub(super) parent_row: Option<usize>,
+    pub(super) turn: &'a Name,
+    pub(super) tags: &'a Arc<Tags>,
+    pub(super) step: u64,
+    pub(super) time_ms: u64,
+    pub(super) kind: CheckpointKind,
+    pub(super) due_ms: Option<u64>,
+    pub(super) own: usize,
+}
+
+/// So many of something, one after the other.
+#[derive(Clone, Copy, Default)]
+struct Run {
+    start: u32,
+    end: u32,
+}
+
+impl Run {
+    fn new(start: usize, end: usize) -> Self {
+        Self { start: short(start), end: short(end) }
+    }
+
+    fn range(self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
 }
 
 /// A row of a field, and those that it is added to.
 #[derive(Clone)]
 struct Link {
-    row: FieldRow,
-    number: usize,
-    before: Option<usize>,
+    items: Range<u64>,
+    bytes: Span,
+    encoding: Encoding,
+    number: u32,
+    before: u32,
     /// A row further back, so that any is found in a logarithmic number of steps, and how many there are before it.
-    jump: usize,
-    depth: usize,
+    jump: u32,
+    depth: u32,
+}
+
+/// Most rows of a namespace, of checkpoints and of fields.
+const MOST: usize = u32::MAX as usize / 2;
+
+const NONE: u32 = u32::MAX;
+
+/// A number of a row. There are no more than [`MOST`].
+fn short(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(NONE)
+}
+
+fn known(number: u32) -> Option<usize> {
+    (number != NONE).then_some(number as usize)
 }
 
 impl Rows {
@@ -98,8 +136,12 @@ impl Rows {
         self.bytes.len()
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.head.is_none()
+    }
+
     pub(super) fn find(&self, id: CheckpointId) -> Option<usize> {
-        self.index.get(&id).copied()
+        self.index.find(id, self.rows.len(), |at| self.rows[at].id)
     }
 
     pub(super) fn at(&self, at: Option<CheckpointId>) -> Option<usize> {
@@ -108,7 +150,19 @@ impl Rows {
 
     /// The head and when it is due.
     pub(super) fn head(&self) -> Option<(usize, Option<u64>)> {
-        self.head.map(|head| (head, self.rows[head].due_ms))
+        self.head.map(|head| (head, self.due(head)))
+    }
+
+    fn due(&self, at: usize) -> Option<u64> {
+        if self.due.is_empty() { None } else { self.due.get(&at).copied() }
+    }
+
+    /// The id of the checkpoint before one, whether or not it was pruned.
+    fn parent(&self, at: usize) -> Option<CheckpointId> {
+        match self.rows[at].parent() {
+            Some(parent) => Some(self.rows[parent].id),
+            None => self.pruned.get(&at).copied(),
+        }
     }
 
     pub(super) fn commit(&mut self, thread: &str, commit: &Commit) -> Result<(), StoreError> {
@@ -126,101 +180,166 @@ impl Rows {
         if parent_row.is_none() && commit.parent.is_some() {
             return Err(StoreError::conflict(thread, "the parent of the commit is not stored"));
         }
-        let row = Row {
+        if self.rows.len() >= MOST || self.fields.len() + commit.fields.len() >= MOST {
+            return Err(StoreError::unavailable("a thread in memory has two thousand million rows; prune it"));
+        }
+        self.follow(parent_row);
+        let first = self.fields.len();
+        let bytes = self.bytes.add(&commit.bytes);
+        for field in &commit.fields {
+            let number = self.number(&field.name);
+            self.push_field(number, field.encoding, field.items.clone(), bytes.part(field.bytes.clone()));
+        }
+        let position = commit.fields.last().map_or(0, |last| last.bytes.end);
+        let about = About {
             id: commit.id,
             parent: commit.parent,
             parent_row,
-            turn: commit.turn.clone(),
+            turn: &commit.turn,
+            tags: &commit.tags,
             step: commit.step,
             time_ms: commit.time_ms,
             kind: commit.kind,
             due_ms: commit.due_ms,
-            tags: commit.tags.clone(),
-            fields: 0..0,
             own: commit.fields.len(),
-            position: 0..0,
-            distance: 0,
-            newest: 0..0,
         };
-        self.push(row, commit.fields.iter().map(|field| (field, commit.field_bytes(field))), commit.position());
+        self.push(about, first, bytes.part(position..commit.bytes.len()));
         self.saved.clear();
         Ok(())
     }
 
-    /// Adds a checkpoint behind its parent and makes it the head.
-    pub(super) fn push<'a>(
-        &mut self,
-        mut row: Row,
-        fields: impl Iterator<Item = (&'a FieldRow, &'a [u8])>,
-        position: &[u8],
-    ) {
-        if row.parent_row != self.head {
-            self.newest = row.parent_row.map_or_else(Vec::new, |parent| self.newest_at(parent));
+    /// What was said of a row.
+    pub(super) fn about(&self, at: usize) -> About<'_> {
+        let row = &self.rows[at];
+        let (turn, tags) = &self.turns[row.turn as usize];
+        About {
+            id: row.id,
+            parent: self.parent(at),
+            parent_row: row.parent(),
+            turn,
+            tags,
+            step: row.step,
+            time_ms: row.time_ms,
+            kind: row.kind,
+            due_ms: self.due(at),
+            own: row.own as usize,
         }
+    }
+
+    /// Adds a checkpoint behind its parent with what these fields of another one hold, and makes it the head.
+    pub(super) fn take_over(&mut self, about: About<'_>, other: &Self, fields: &[usize], position: &[u8]) {
+        self.follow(about.parent_row);
         let first = self.fields.len();
-        for (field, bytes) in fields {
-            let start = self.bytes.len();
-            self.bytes.extend_from_slice(bytes);
-            self.push_field(FieldRow { bytes: start..self.bytes.len(), ..field.clone() });
+        for field in fields {
+            let link = &other.fields[*field];
+            let bytes = self.bytes.add(other.bytes.get(link.bytes));
+            let number = self.number(&other.names[link.number as usize]);
+            self.push_field(number, link.encoding, link.items.clone(), bytes);
         }
-        row.fields = first..self.fields.len();
-        row.own = row.own.min(row.fields.len());
-        let start = self.bytes.len();
-        self.bytes.extend_from_slice(position);
-        row.position = start..self.bytes.len();
-        row.distance = row.parent_row.map_or(0, |parent| self.rows[parent].distance + 1);
-        if row.distance >= self.newest.len().max(DISTANCE) {
-            row.distance = 0;
+        let position = self.bytes.add(position);
+        self.push(about, first, position);
+    }
+
+    /// What is added next comes behind this row.
+    fn follow(&mut self, parent_row: Option<usize>) {
+        if parent_row != self.head {
+            self.newest = parent_row.map_or_else(Vec::new, |parent| self.newest_at(parent).into_owned());
         }
-        let first = self.indices.len();
-        if row.distance == 0 {
+    }
+
+    /// Adds a checkpoint whose fields are there, and makes it the head.
+    fn push(&mut self, about: About<'_>, first: usize, position: Span) {
+        let at = self.rows.len();
+        let fields = Run::new(first, self.fields.len());
+        let mut distance = about.parent_row.map_or(0, |parent| self.rows[parent].distance as usize + 1);
+        if distance >= self.newest.len().max(DISTANCE) {
+            distance = 0;
+        }
+        let index = self.indices.len();
+        if distance == 0 {
             self.indices.extend_from_slice(&self.newest);
         }
-        row.newest = first..self.indices.len();
-        self.index.insert(row.id, self.rows.len());
-        self.rows.push(row);
-        self.head = Some(self.rows.len() - 1);
+        let same = |(turn, tags): &(Name, Arc<Tags>)| {
+            let (same_turn, same_tags) = (turn.is(about.turn), Arc::ptr_eq(tags, about.tags));
+            (same_turn || turn == about.turn) && (same_tags || tags == about.tags)
+        };
+        if !self.turns.last().is_some_and(same) {
+            self.turns.push((about.turn.clone(), about.tags.clone()));
+        }
+        if let Some(due) = about.due_ms {
+            self.due.insert(at, due);
+        }
+        if let (None, Some(parent)) = (about.parent_row, about.parent) {
+            self.pruned.insert(at, parent);
+        }
+        self.rows.push(Row {
+            id: about.id,
+            step: about.step,
+            time_ms: about.time_ms,
+            position,
+            parent: about.parent_row.map_or(NONE, short),
+            turn: short(self.turns.len() - 1),
+            kind: about.kind,
+            own: short(about.own.min(fields.range().len())),
+            fields,
+            distance: short(distance),
+            newest: Run::new(index, self.indices.len()),
+        });
+        self.index.add(at + 1, |at| self.rows[at].id);
+        self.head = Some(at);
     }
 
     /// Makes another checkpoint the head.
     pub(super) fn become_head(&mut self, head: Option<usize>) {
-        self.newest = head.map_or_else(Vec::new, |head| self.newest_at(head));
+        self.newest = head.map_or_else(Vec::new, |head| self.newest_at(head).into_owned());
         self.head = head;
     }
 
-    fn push_field(&mut self, row: FieldRow) {
-        let number = self.names.iter().position(|name| *name == row.name).unwrap_or_else(|| {
-            self.names.push(row.name.clone());
+    /// The number of a field.
+    fn number(&mut self, name: &Cow<'static, str>) -> usize {
+        // A field's name is mostly the same text at the same place.
+        let is = |known: &Cow<'static, str>| std::ptr::eq(&**known, &**name) || known == name;
+        self.names.iter().position(is).unwrap_or_else(|| {
+            self.names.push(name.clone());
             self.names.len() - 1
-        });
+        })
+    }
+
+    fn push_field(&mut self, number: usize, encoding: Encoding, items: Range<u64>, bytes: Span) {
         if self.newest.len() <= number {
             self.newest.resize(self.names.len(), None);
         }
         let own = self.fields.len();
-        let before = self.newest[number].filter(|_| !row.encoding.is_whole());
+        let before = self.newest[number].filter(|_| !encoding.is_whole());
         let (jump, depth) = match before {
-            None => (own, 0),
+            None => (short(own), 0),
             Some(before) => {
-                let (link, jump) = (&self.fields[before], &self.fields[self.fields[before].jump]);
-                let even = link.depth - jump.depth == jump.depth - self.fields[jump.jump].depth;
-                (if even { jump.jump } else { before }, link.depth + 1)
+                let link = &self.fields[before];
+                let jump = &self.fields[link.jump as usize];
+                let even = link.depth - jump.depth == jump.depth - self.fields[jump.jump as usize].depth;
+                (if even { jump.jump } else { short(before) }, link.depth + 1)
             }
         };
-        self.fields.push(Link { row, number, before, jump, depth });
+        let before = before.map_or(NONE, short);
+        self.fields.push(Link { items, bytes, encoding, number: short(number), before, jump, depth });
         self.newest[number] = Some(own);
     }
 
     /// A commit that is known already: the same content is a success, other content a conflict.
     fn repeated(&self, thread: &str, known: usize, commit: &Commit) -> Result<(), StoreError> {
         let row = &self.rows[known];
-        let fields = &self.fields[row.fields.end - row.own..row.fields.end];
-        let same = row.parent == commit.parent
-            && self.bytes[row.position.clone()] == *commit.position()
-            && fields.len() == commit.fields.len()
-            && fields.iter().zip(&commit.fields).all(|(Link { row: stored, .. }, new)| {
-                stored.name == new.name
-                    && stored.encoding == new.encoding
-                    && self.bytes[stored.bytes.clone()] == *commit.field_bytes(new)
+        let fields = row.fields.range();
+        let mut own = fields.end - row.own as usize..fields.end;
+        let same = self.parent(known) == commit.parent
+            && *self.position(known) == *commit.position()
+            && own.len() == commit.fields.len()
+            && commit.fields.iter().all(|new| {
+                own.next().is_some_and(|stored| {
+                    let stored = self.link(stored);
+                    *stored.name == new.name
+                        && stored.encoding == new.encoding
+                        && *stored.bytes == *commit.field_bytes(new)
+                })
             });
         if same {
             Ok(())
@@ -246,20 +365,20 @@ impl Rows {
 
     /// The rows from a checkpoint back to the first one.
     pub(super) fn chain(&self, at: usize) -> impl Iterator<Item = usize> {
-        successors(Some(at), |at| self.rows[*at].parent_row)
+        successors(Some(at), |at| self.rows[*at].parent())
     }
 
     /// The newest row of each field as of a checkpoint.
-    fn newest_at(&self, at: usize) -> Newest {
+    fn newest_at(&self, at: usize) -> Cow<'_, [Option<usize>]> {
         if self.head == Some(at) {
-            return self.newest.clone();
+            return Cow::Borrowed(&self.newest);
         }
         let mut newest = vec![None; self.names.len()];
         for row in self.chain(at).map(|at| &self.rows[at]) {
             visit();
             let indexed = row.distance == 0;
-            let own = row.fields.clone().rev().map(|link| (self.fields[link].number, Some(link)));
-            let index = self.indices[row.newest.clone()].iter().copied().enumerate();
+            let own = row.fields.range().rev().map(|link| (self.fields[link].number as usize, Some(link)));
+            let index = self.indices[row.newest.range()].iter().copied().enumerate();
             for (number, link) in own.chain(index) {
                 newest[number] = newest[number].or(link);
             }
@@ -267,19 +386,19 @@ impl Rows {
                 break;
             }
         }
-        newest
+        Cow::Owned(newest)
     }
 
     /// A row of a field and all that it is added to, newest first.
     fn links(&self, newest: Option<usize>) -> impl Iterator<Item = usize> {
         visit();
-        successors(newest, |link| self.fields[*link].before).inspect(|_| visit())
+        successors(newest, |link| known(self.fields[*link].before)).inspect(|_| visit())
     }
 
     /// For each field of a checkpoint its base and what was added to it, in order.
     pub(super) fn segments(&self, at: usize) -> Vec<usize> {
         let newest = self.newest_at(at);
-        let mut found: Vec<usize> = newest.into_iter().flat_map(|newest| self.links(newest)).collect();
+        let mut found: Vec<usize> = newest.iter().flat_map(|newest| self.links(*newest)).collect();
         found.sort_unstable();
         found
     }
@@ -290,10 +409,10 @@ impl Rows {
         let newest = number.and_then(|number| self.newest_at(at).get(number).copied().flatten());
         let Some(newest) = newest else { return Vec::new() };
         // A field that doesn't count its items is given whole, whatever the range.
-        let counted = self.fields[newest].row.items.end > 0;
+        let counted = self.fields[newest].items.end > 0;
         let last = if counted { self.last_before(newest, range.end) } else { Some(newest) };
-        let touches = |row: &FieldRow| !counted || row.items.is_empty() || range.start < row.items.end;
-        let found = self.links(last).take_while(|link| touches(&self.fields[*link].row));
+        let touches = |row: &Link| !counted || row.items.is_empty() || range.start < row.items.end;
+        let found = self.links(last).take_while(|link| touches(&self.fields[*link]));
         let mut found: Vec<Segment> = found.map(|link| self.segment(link)).collect();
         found.reverse();
         found
@@ -301,24 +420,19 @@ impl Rows {
 
     /// Going back from a row of a field, the first that begins before an item.
     fn last_before(&self, newest: usize, end: u64) -> Option<usize> {
-        let behind = |link: usize| self.fields[link].row.items.start >= end;
+        let behind = |link: usize| self.fields[link].items.start >= end;
         let mut at = newest;
         while behind(at) {
             visit();
-            let jump = self.fields[at].jump;
-            at = if jump != at && behind(jump) { jump } else { self.fields[at].before? };
+            let jump = self.fields[at].jump as usize;
+            at = if jump != at && behind(jump) { jump } else { known(self.fields[at].before)? };
         }
         Some(at)
     }
 
     fn segment(&self, link: usize) -> Segment {
-        let row = &self.fields[link].row;
-        Segment {
-            name: row.name.clone(),
-            encoding: row.encoding,
-            items: row.items.clone(),
-            bytes: self.bytes[row.bytes.clone()].to_vec(),
-        }
+        let LinkRow { name, encoding, items, bytes } = self.link(link);
+        Segment { name: name.clone(), encoding, items, bytes: bytes.to_vec() }
     }
 
     /// A checkpoint with all its fields.
@@ -334,51 +448,39 @@ impl Rows {
     }
 
     pub(super) fn position(&self, at: usize) -> &[u8] {
-        &self.bytes[self.rows[at].position.clone()]
+        self.bytes.get(self.rows[at].position)
     }
 
     /// The rows of its own fields.
     pub(super) fn own_fields(&self, at: usize) -> Range<usize> {
-        self.rows[at].fields.clone()
+        self.rows[at].fields.range()
     }
 
-    pub(super) fn field_row(&self, link: usize) -> (&FieldRow, &[u8]) {
-        let row = &self.fields[link].row;
-        (row, &self.bytes[row.bytes.clone()])
+    fn link(&self, link: usize) -> LinkRow<'_> {
+        let Link { items, bytes, encoding, number, .. } = &self.fields[link];
+        LinkRow {
+            name: &self.names[*number as usize],
+            encoding: *encoding,
+            items: items.clone(),
+            bytes: self.bytes.get(*bytes),
+        }
     }
 
     pub(super) fn info(&self, at: usize) -> CheckpointInfo {
-        let Row { id, parent, turn, step, time_ms, kind, tags, .. } = &self.rows[at];
-        CheckpointInfo {
-            id: *id,
-            parent: *parent,
-            turn: turn.clone(),
-            step: *step,
-            time_ms: *time_ms,
-            kind: *kind,
-            tags: (**tags).clone(),
-        }
+        let About { id, parent, turn, tags, step, time_ms, kind, .. } = self.about(at);
+        CheckpointInfo { id, parent, turn: turn.clone(), step, time_ms, kind, tags: (**tags).clone() }
     }
 
     /// A checkpoint as it was committed.
     pub(super) fn row(&self, at: usize) -> Commit {
-        let row = &self.rows[at];
-        let mut commit = Commit {
-            id: row.id,
-            parent: row.parent,
-            turn: row.turn.clone(),
-            step: row.step,
-            time_ms: row.time_ms,
-            kind: row.kind,
-            due_ms: row.due_ms,
-            tags: row.tags.clone(),
-            ..Commit::default()
-        };
-        for link in row.fields.clone() {
-            let (field, bytes) = self.field_row(link);
+        let About { id, parent, turn, tags, step, time_ms, kind, due_ms, .. } = self.about(at);
+        let (turn, tags) = (turn.clone(), tags.clone());
+        let mut commit = Commit { id, parent, turn, step, time_ms, kind, due_ms, tags, ..Commit::default() };
+        for link in self.own_fields(at) {
+            let LinkRow { name, encoding, items, bytes } = self.link(link);
             let start = commit.bytes.len();
             commit.bytes.extend_from_slice(bytes);
-            commit.fields.push(FieldRow { bytes: start..commit.bytes.len(), ..field.clone() });
+            commit.fields.push(FieldRow::new(name.clone(), encoding, items, start..commit.bytes.len()));
         }
         commit.bytes.extend_from_slice(self.position(at));
         commit
@@ -388,10 +490,19 @@ impl Rows {
         let end = filter.before.map_or(Some(self.rows.len()), |id| self.find(id)).unwrap_or(0);
         let passing = (0..end).rev().filter(|at| {
             let row = &self.rows[*at];
-            filter.passes(&row.turn, row.step, &row.tags)
+            let (turn, tags) = &self.turns[row.turn as usize];
+            filter.passes(turn, row.step, tags)
         });
         passing.take(filter.limit.unwrap_or(usize::MAX)).map(|at| self.info(at)).collect()
     }
+}
+
+/// A row of a field with its name and bytes.
+struct LinkRow<'a> {
+    name: &'a Cow<'static, str>,
+    encoding: Encoding,
+    items: Range<u64>,
+    bytes: &'a [u8],
 }
 
 /// Counts how many rows are looked at, in the tests of this module.

@@ -90,11 +90,11 @@ fn by_walking(rows: &Rows, at: usize) -> Vec<usize> {
     let (mut whole, mut found): (Vec<&str>, Vec<usize>) = (Vec::new(), Vec::new());
     for row in rows.chain(at) {
         for link in rows.own_fields(row).rev() {
-            let field = rows.field_row(link).0;
-            if !whole.contains(&&*field.name) {
+            let field = rows.link(link);
+            if !whole.contains(&&**field.name) {
                 found.push(link);
                 if field.encoding.is_whole() {
-                    whole.push(&field.name);
+                    whole.push(field.name);
                 }
             }
         }

@@ -199,3 +199,39 @@ pub async fn a_clock_that_goes_back_orders_nothing(store: &Store) {
     let infos = store.list(&place, &Filter::default()).await.unwrap();
     assert_eq!(infos.iter().map(|info| info.time_ms).collect::<Vec<_>>(), [1, u64::MAX]);
 }
+
+/// What a store stores at once, if it can, follows the same rules, and a handle of a thread that was deleted says so.
+pub async fn what_is_stored_at_once_follows_the_same_rules(store: &Store) {
+    let place = Place::thread("t");
+    let made = chain(&**store, &place, 3).await;
+    let Some(at_once) = store.at_once(&place) else { return };
+    let next = commit(Some(made[2]), "turn", 3, &[("log", Encoding::Delta, 3..4, "[3]")]);
+    assert!(at_once.commit(&next).unwrap().is_ok());
+    assert_eq!(store.load(&place, None).await.unwrap().unwrap().info.id, next.id);
+    assert!(at_once.commit(&next).unwrap().is_ok(), "it is the same");
+    let mut other = next.clone();
+    other.fields.clear();
+    assert!(is_conflict(at_once.commit(&other).unwrap()), "it has other content");
+    let stale = commit(Some(made[2]), "late", 3, &[]);
+    assert!(is_conflict(at_once.commit(&stale).unwrap()), "the head moved");
+    // What others store meanwhile counts for it, too.
+    let after = commit(Some(next.id), "turn", 4, &[]);
+    store.commit(&place, &after).await.unwrap();
+    assert!(is_conflict(at_once.commit(&commit(Some(next.id), "late", 4, &[])).unwrap()));
+    let last = commit(Some(after.id), "turn", 5, &[]);
+    assert!(at_once.commit(&last).unwrap().is_ok());
+    assert_eq!(ids(&**store, &place, Filter::default().limit(3)).await, [last.id, after.id, next.id]);
+    for cleared in [true, false] {
+        let before = store.at_once(&place).unwrap();
+        if cleared {
+            store.clear(&place).await.unwrap();
+        } else {
+            store.delete("t").await.unwrap();
+        }
+        assert!(before.commit(&link(None, 0)).is_none(), "the thread is gone");
+        assert!(store.load(&place, None).await.unwrap().is_none());
+        chain(&**store, &place, 2).await;
+        assert!(before.commit(&link(None, 0)).is_none(), "it is another one");
+        assert_eq!(ids(&**store, &place, Filter::default()).await.len(), 2);
+    }
+}

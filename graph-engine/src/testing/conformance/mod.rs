@@ -146,6 +146,7 @@ macro_rules! checkpoint_store_conformance {
             commit: a_row_is_what_was_committed
             commit: a_stale_parent_is_a_conflict_and_nothing_is_stored
             commit: all_that_is_said_of_a_checkpoint_comes_back
+            commit: what_is_stored_at_once_follows_the_same_rules
             copy: a_copy_has_everything
             copy: a_copy_is_a_thread_of_its_own
             copy: copies_share_nothing

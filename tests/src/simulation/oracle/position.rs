@@ -47,13 +47,14 @@ impl Turn<'_, '_> {
         let mut all = Map::new();
         let mut put = |key: &str, value: Value| {
             let empty = value.as_array().is_some_and(Vec::is_empty) || value == Value::Bool(false);
-            if !empty || key == "next" {
+            if !empty {
                 all.insert(key.to_owned(), value);
             }
         };
-        put("version", json!(1));
         put("step", json!(model.step));
-        put("began", json!(model.began));
+        if model.began > 0 {
+            put("began", json!(model.began));
+        }
         if let Some(origin) = model.origin {
             put("origin", json!(origin));
         }
@@ -79,7 +80,9 @@ impl Turn<'_, '_> {
             let writer = writer.map_or(graph_engine::START, |node| NAMES[node]);
             std::iter::once(writer).chain(names).collect::<Value>()
         });
-        put("wrote", wrote.collect());
+        // One alone stands without a list around it.
+        let mut wrote: Vec<Value> = wrote.collect();
+        put("wrote", if wrote.len() == 1 { wrote.remove(0) } else { wrote.into() });
         Value::Object(all)
     }
 }
@@ -113,7 +116,8 @@ fn row(task: &Task) -> Value {
     if let Some((_, way)) = &task.done {
         row["done"] = json!({"next": next(way)});
     }
-    row
+    // A task that is nothing but its node's name is that name.
+    if row.as_object().is_some_and(|row| row.len() == 1) { row["node"].take() } else { row }
 }
 
 fn next(way: &Way) -> Value {

@@ -1,0 +1,77 @@
+//! Super-steps of one plain task that nobody watches, one after another.
+
+use std::future::poll_fn;
+use std::sync::atomic::Ordering;
+use std::task::Poll;
+
+use super::attempt::first_poll;
+use super::local::{Durability, LocalDriver};
+use crate::machine::{Ask, Batch, Lone, Machine, TaskOutcome};
+use crate::run_error::RunError;
+use crate::state::State;
+
+impl<S: State> LocalDriver<S> {
+    /// Whether nothing but the node has to do with an attempt.
+    pub(super) fn is_plain(&self) -> bool {
+        let stores_at_once = self.keep.is_none() || self.durability == Durability::Sync;
+        !self.watched && self.bench.guards.is_none() && stores_at_once
+    }
+
+    /// Drives the machine as long as its super-steps are such, and says what it wants then. `step` is the super-step of
+    /// which readers have been told.
+    pub(super) async fn alone(
+        &mut self,
+        machine: &mut Machine<S>,
+        mut batch: Box<Batch<S>>,
+        step: &mut u64,
+    ) -> Result<Ask<S>, RunError> {
+        let [task] = &mut batch.tasks[..] else { return Ok(Ask::Run(batch)) };
+        machine.lend(task);
+        let ask = loop {
+            if self.bench.turn.cancel.stops(task.id.step) {
+                return Ok(machine.end_lone(batch, TaskOutcome::Cancelled { started: false }));
+            }
+            let began = self.bench.now();
+            let mut ran = None;
+            let other = {
+                let (task, mut waits) = (&*task, None);
+                let node = &*self.bench.graph.inner().at(task.node).node;
+                let polled = poll_fn(|cx| Poll::Ready(first_poll(node, task, cx, &mut waits, &mut ran))).await;
+                let watched = self.bench.hub().is_some();
+                match &ran {
+                    Some(Ok(outcome)) if polled.is_ok() && !watched && machine.takes(task, outcome) => None,
+                    _ => Some(Box::pin(self.bench.after_first_poll(task, polled, waits, ran.take())).await),
+                }
+            };
+            if began.is_some() {
+                self.spent(task.node, self.bench.since(began));
+            }
+            if self.drain.load(Ordering::Acquire) {
+                machine.drain();
+            }
+            let lone = match (other, &mut ran) {
+                (None, Some(Ok(outcome))) => machine.finish_lone(task, outcome),
+                (other, _) => {
+                    let outcome = other.unwrap_or(TaskOutcome::Cancelled { started: true });
+                    return Ok(machine.end_lone(batch, outcome));
+                }
+            };
+            let lone = match lone {
+                Lone::Ask(Ask::Commit(commit)) => {
+                    let commit = self.commit(commit).await?;
+                    if self.drain.load(Ordering::Acquire) {
+                        machine.drain();
+                    }
+                    machine.lone_stored(task, commit, self.bench.hub().is_none())
+                }
+                lone => lone,
+            };
+            match lone {
+                Lone::Again => *step = machine.step(),
+                Lone::Ask(ask) => break ask,
+            }
+        };
+        machine.keep_batch(batch);
+        Ok(ask)
+    }
+}

@@ -1,0 +1,111 @@
+//! Names found by their text, in a time that doesn't grow with their number.
+
+/// What an index says of a name: its place in the list of names.
+pub(crate) trait Place: Copy + PartialEq {
+    /// No place.
+    const NONE: Self;
+
+    fn from_index(index: usize) -> Self;
+
+    fn index(self) -> usize;
+}
+
+impl Place for u32 {
+    const NONE: Self = Self::MAX;
+
+    fn from_index(index: usize) -> Self {
+        // So many names don't fit in memory.
+        Self::try_from(index).unwrap_or(Self::NONE)
+    }
+
+    fn index(self) -> usize {
+        self as usize
+    }
+}
+
+/// The places of names, by a hash of their text that is the same in every process. It holds no text: whoever asks has the
+/// list. Of equal names the first counts.
+#[derive(Debug)]
+pub(crate) struct NameIndex<P> {
+    /// A power of two of them, half of them empty at least.
+    slots: Box<[P]>,
+}
+
+impl<P: Place> NameIndex<P> {
+    pub(crate) fn new<'a>(count: usize, name_at: impl Fn(usize) -> &'a str) -> Self {
+        let mut index = Self::with_room(count);
+        (0..count).for_each(|at| index.insert(at, &name_at));
+        index
+    }
+
+    /// Room for so many names and not one more.
+    pub(crate) fn with_room(count: usize) -> Self {
+        Self { slots: vec![P::NONE; (count * 2).next_power_of_two()].into_boxed_slice() }
+    }
+
+    pub(crate) fn insert<'a>(&mut self, at: usize, name_at: impl Fn(usize) -> &'a str) {
+        let name = name_at(at);
+        let mut slot = first_slot(name, self.slots.len());
+        while self.slots[slot] != P::NONE {
+            if name_at(self.slots[slot].index()) == name {
+                return;
+            }
+            slot = (slot + 1) & (self.slots.len() - 1);
+        }
+        self.slots[slot] = P::from_index(at);
+    }
+
+    pub(crate) fn get<'a>(&self, name: &str, name_at: impl Fn(usize) -> &'a str) -> Option<&P> {
+        let mut slot = first_slot(name, self.slots.len());
+        loop {
+            let place = &self.slots[slot];
+            if *place == P::NONE {
+                return None;
+            }
+            if name_at(place.index()) == name {
+                return Some(place);
+            }
+            slot = (slot + 1) & (self.slots.len() - 1);
+        }
+    }
+}
+
+fn first_slot(name: &str, slots: usize) -> usize {
+    let (words, rest) = name.as_bytes().as_chunks::<8>();
+    let start = name.len() as u64;
+    let hash = words.iter().fold(start, |hash, word| mixed(hash ^ u64::from_le_bytes(*word)));
+    let rest = rest.iter().fold(0, |word, byte| word << 8 | u64::from(*byte));
+    mixed(hash ^ rest) as usize & (slots - 1)
+}
+
+/// Both halves of a product with the golden ratio's bits, so that each bit of the word counts in each bit of the hash.
+fn mixed(word: u64) -> u64 {
+    let product = u128::from(word ^ 0x2545_f491_4f6c_dd1d) * 0x9e37_79b9_7f4a_7c15;
+    (product >> 64) as u64 ^ product as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_name_is_found_at_its_first_place_and_no_other_is() {
+        let mut names: Vec<String> = (0..5_000).map(|i| format!("n{i}")).collect();
+        names.extend(["n7", "", "a name of more than eight bytes", "ünï", "n7"].map(str::to_owned));
+        let name_at = |at: usize| names[at].as_str();
+        let index = NameIndex::<u32>::new(names.len(), name_at);
+        for (at, name) in names.iter().enumerate() {
+            let first = if name == "n7" { 7 } else { at };
+            assert_eq!(index.get(name, name_at), Some(&(first as u32)), "{name}");
+        }
+        for strange in ["n", "n5000", "n-1", "a name of more than eight byte"] {
+            assert_eq!(index.get(strange, name_at), None, "{strange}");
+        }
+    }
+
+    #[test]
+    fn an_index_of_nothing_finds_nothing() {
+        let index = NameIndex::<u32>::new(0, |_| "");
+        assert_eq!(index.get("", |_| ""), None);
+    }
+}

@@ -1,0 +1,144 @@
+//! Lists that never move what is in them, so that growing copies nothing and touches no memory twice.
+
+/// Items in chunks, each as long as all before it together.
+#[derive(Clone)]
+pub(super) struct Chunks<T> {
+    chunks: Vec<Vec<T>>,
+    len: usize,
+}
+
+/// Items of the first chunk: a thread of a short turn needs no other.
+const FIRST: usize = 8;
+
+impl<T> Default for Chunks<T> {
+    fn default() -> Self {
+        Self { chunks: Vec::new(), len: 0 }
+    }
+}
+
+impl<T> Chunks<T> {
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(super) fn push(&mut self, item: T) {
+        match self.chunks.last_mut() {
+            Some(last) if last.len() < last.capacity() => last.push(item),
+            _ => {
+                let mut chunk = Vec::with_capacity(self.len.max(FIRST));
+                chunk.push(item);
+                self.chunks.push(chunk);
+            }
+        }
+        self.len += 1;
+    }
+
+    fn place(&self, at: usize) -> (usize, usize) {
+        let mut start = FIRST;
+        if at < FIRST {
+            return (0, at);
+        }
+        let chunk = (at / FIRST).ilog2();
+        start <<= chunk;
+        (chunk as usize + 1, at - start)
+    }
+}
+
+impl<T> std::ops::Index<usize> for Chunks<T> {
+    type Output = T;
+
+    fn index(&self, at: usize) -> &T {
+        let (chunk, at) = self.place(at);
+        &self.chunks[chunk][at]
+    }
+}
+
+/// Bytes of many rows, each in one piece.
+#[derive(Clone, Default)]
+pub(super) struct Bytes {
+    chunks: Vec<Vec<u8>>,
+    len: usize,
+}
+
+/// Where bytes are.
+#[derive(Clone, Copy)]
+pub(super) struct Span {
+    chunk: u32,
+    start: usize,
+    end: usize,
+}
+
+impl Span {
+    /// A part of it; nothing if it isn't.
+    pub(super) fn part(self, part: std::ops::Range<usize>) -> Self {
+        let fits = part.start <= part.end && part.end <= self.end - self.start;
+        let part = if fits { part } else { 0..0 };
+        Self { start: self.start + part.start, end: self.start + part.end, ..self }
+    }
+}
+
+impl Bytes {
+    /// Bytes of the first chunk, and of those that come when there are many.
+    const LEAST: usize = 512;
+    const MOST: usize = 64 * 1024;
+
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(super) fn add(&mut self, bytes: &[u8]) -> Span {
+        let full = |chunk: &Vec<u8>| chunk.capacity() - chunk.len() < bytes.len();
+        if self.chunks.last().is_none_or(full) {
+            let room = self.len.clamp(Self::LEAST, Self::MOST).max(bytes.len());
+            self.chunks.push(Vec::with_capacity(room));
+        }
+        // There is one now; and there are no 2^32 chunks of half a kilobyte.
+        let number = self.chunks.len() - 1;
+        let chunk = &mut self.chunks[number];
+        let start = chunk.len();
+        chunk.extend_from_slice(bytes);
+        self.len += bytes.len();
+        Span { chunk: u32::try_from(number).unwrap_or(u32::MAX), start, end: chunk.len() }
+    }
+
+    pub(super) fn get(&self, span: Span) -> &[u8] {
+        &self.chunks[span.chunk as usize][span.start..span.end]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn items_are_where_they_were_put() {
+        let mut chunks = Chunks::default();
+        for item in 0..10_000_usize {
+            assert_eq!(chunks.len(), item);
+            chunks.push(item);
+        }
+        assert!((0..10_000).all(|at| chunks[at] == at));
+        let sizes: Vec<usize> = chunks.chunks.iter().map(Vec::len).collect();
+        assert_eq!(sizes[..5], [8, 8, 16, 32, 64]);
+        assert_eq!(chunks.clone()[9_999], 9_999);
+    }
+
+    #[test]
+    fn bytes_stay_in_one_piece() {
+        let mut bytes = Bytes::default();
+        let texts: Vec<Vec<u8>> = (0..2_000_usize).map(|n| vec![n as u8; n * 37 % 400]).collect();
+        let mut spans: Vec<Span> = texts.iter().map(|text| bytes.add(text)).collect();
+        let large = vec![7; 3 * Bytes::MOST];
+        spans.push(bytes.add(&large));
+        spans.push(bytes.add(b"after"));
+        for (text, span) in texts.iter().map(Vec::as_slice).chain([&*large, b"after"]).zip(&spans) {
+            assert_eq!(bytes.get(*span), text);
+        }
+        assert_eq!(bytes.len(), texts.iter().map(Vec::len).sum::<usize>() + large.len() + 5);
+        let last = spans[spans.len() - 1];
+        assert_eq!((bytes.get(last.part(1..3)), bytes.get(last.part(0..5))), (&b"ft"[..], &b"after"[..]));
+        for outside in [0..6, 5..9, usize::MAX..usize::MAX] {
+            assert_eq!(bytes.get(last.part(outside)), b"");
+        }
+    }
+}
