@@ -207,3 +207,107 @@ async fn readers_see_whole_commits_while_others_write() {
         reader.await.unwrap();
     }
 }
+
+#[tokio::test]
+async fn a_thread_that_commits_alone_and_waits_for_no_disk_does_it_in_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("threads.sqlite");
+    for (synchronous, in_place) in [(Synchronous::Normal, true), (Synchronous::Full, false)] {
+        let store = SqliteOptions::new().synchronous(synchronous).open(&path).unwrap();
+        let (place, mut parent) = (Place::thread(format!("{synchronous:?}")), None);
+        let mut began = None;
+        for step in 0..60 {
+            let next = commit(parent, "turn", step, "[1]");
+            let mut call = pin!(store.commit(&place, &next));
+            let polled = call.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+            if polled.is_pending() {
+                assert_eq!(began, None, "{synchronous:?} {step}");
+                call.await.unwrap();
+            } else {
+                began = began.or(Some(step));
+            }
+            parent = Some(next.id);
+        }
+        // The first two go through the queue, more if its end isn't seen at once; later a large one does.
+        assert!(
+            if in_place { began.is_some_and(|step| (2..50).contains(&step)) } else { began.is_none() },
+            "{began:?}"
+        );
+        let large = commit(parent, "turn", 60, &format!("[\"{}\"]", "x".repeat(100_000)));
+        let mut call = pin!(store.commit(&place, &large));
+        assert!(call.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        call.await.unwrap();
+        // Somebody else comes: nobody is alone any more.
+        let (other, next) = (Place::thread("other"), commit(Some(large.id), "turn", 61, "[1]"));
+        for (place, commit) in [(&other, &commit(None, "other", 0, "[1]")), (&place, &next)] {
+            let mut call = pin!(store.commit(place, commit));
+            assert!(call.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+            call.await.unwrap();
+        }
+        store.delete("other").await.unwrap();
+        assert_eq!(store.list(&place, &Filter::default()).await.unwrap().len(), 62);
+        assert_eq!((store.stats().changes, store.stats().transactions), (64, 64));
+    }
+}
+
+#[tokio::test]
+async fn commits_in_place_are_folded_into_the_file_and_seen_by_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("threads.sqlite");
+    let store = SqliteOptions::new().synchronous(Synchronous::Normal).open(&path).unwrap();
+    let other = SqliteStore::open(&path).unwrap();
+    let (place, mut parent) = (Place::thread("t"), None);
+    let log = folder.path().join("threads.sqlite-wal");
+    for step in 0..6_000 {
+        let next = commit(parent, "turn", step, &format!("[\"{}\"]", "x".repeat(200)));
+        store.commit(&place, &next).await.unwrap();
+        parent = Some(next.id);
+        if step % 1_000 == 999 {
+            let head = other.list(&place, &Filter::default().limit(1)).await.unwrap();
+            assert_eq!(head[0].id, next.id);
+        }
+    }
+    // Every commit writes a page or two; without folding there would be 8,000.
+    let pages = std::fs::metadata(log).unwrap().len() / 4_096;
+    assert!(pages <= 1_800, "{pages} pages");
+    assert_eq!(other.load(&place, None).await.unwrap().unwrap().fields.len(), 6_000);
+}
+
+#[tokio::test]
+async fn a_lone_thread_waits_for_a_lock_in_the_queue_and_lets_others_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("threads.sqlite");
+    let options = SqliteOptions::new().synchronous(Synchronous::Off).busy_timeout(Duration::from_millis(200));
+    let store = options.open(&path).unwrap();
+    let (place, mut parent) = (Place::thread("t"), None);
+    let ran = Arc::new(std::sync::atomic::AtomicU64::new(0));
+    let beside = tokio::spawn({
+        let ran = ran.clone();
+        async move {
+            loop {
+                ran.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                tokio::task::yield_now().await;
+            }
+        }
+    });
+    for step in 0..2_000 {
+        let next = commit(parent, "turn", step, "[1]");
+        store.commit(&place, &next).await.unwrap();
+        parent = Some(next.id);
+    }
+    beside.abort();
+    let ran = ran.load(std::sync::atomic::Ordering::Relaxed);
+    assert!(ran >= 10, "it ran {ran} times");
+    let other = rusqlite::Connection::open(&path).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let next = commit(parent, "turn", 2_000, "[1]");
+    let error = store.commit(&place, &next).await.unwrap_err();
+    assert!(matches!(error, StoreError::Unavailable { .. }), "{error}");
+    let waits = store.commit(&place, &next);
+    let frees = async {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        other.execute_batch("COMMIT").unwrap();
+    };
+    futures_util::future::join(waits, frees).await.0.unwrap();
+    assert_eq!(store.list(&place, &Filter::default()).await.unwrap().len(), 2_001);
+}
