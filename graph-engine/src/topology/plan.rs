@@ -1,6 +1,7 @@
 //! Ids and the order of drawing, the same in every language.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use super::overlay::{Mark, Overlay, Use};
 use super::{Cluster, Topology, Vertex};
@@ -17,6 +18,17 @@ pub(super) enum Id {
     Node(u32),
     /// Something that an edge, a cluster or a path names, but that is no node.
     Unknown(u32),
+}
+
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Start => f.write_str("start"),
+            Self::End => f.write_str("done"),
+            Self::Node(index) => write!(f, "n{index}"),
+            Self::Unknown(index) => write!(f, "u{index}"),
+        }
+    }
 }
 
 /// One line of a file, before the edges.
