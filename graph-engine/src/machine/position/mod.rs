@@ -54,7 +54,10 @@ impl<S: State> Machine<S> {
             return self.advance();
         }
         self.unsaved = false;
-        let mut commit = self.commit.take().unwrap_or_default();
+        let mut commit = self.commit.take().unwrap_or_else(|| {
+            // Room for a small checkpoint, so that the first one of a turn doesn't grow byte by byte.
+            Box::new(Commit { bytes: Vec::with_capacity(256), ..Commit::default() })
+        });
         commit.kind = kind;
         match self.encode(&mut commit) {
             Ok(()) => match self.too_large() {
