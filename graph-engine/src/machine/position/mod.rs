@@ -19,7 +19,7 @@ use super::outcome::TaskOutcome;
 use super::{Ask, Machine, fail, rank_of};
 use crate::checkpoint_id::CheckpointId;
 use crate::run_error::RunError;
-use crate::state::{CodecError, State};
+use crate::state::{CodecError, State, read_json};
 use crate::store::{CheckpointKind, Commit, SavedResult, Stored};
 use crate::task::Outcome;
 use crate::task_id::TaskId;
@@ -166,8 +166,7 @@ impl<S: State> Machine<S> {
 
     fn load(&mut self, mut stored: Stored) -> Result<(), String> {
         let id = stored.info.id;
-        let mut position: Position<'_> =
-            serde_json::from_slice(&stored.position).map_err(|e| format!("its position: {e}"))?;
+        let mut position: Position<'_> = read_json(&stored.position).map_err(|e| format!("its position: {e}"))?;
         if !(1..=VERSION).contains(&position.version) {
             let found = position.version;
             return Err(format!("it has format {found}, this version reads formats up to {VERSION}"));
