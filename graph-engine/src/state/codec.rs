@@ -187,7 +187,16 @@ pub(crate) fn json_of<T: Serialize>(value: &T) -> Result<Box<RawValue>, String> 
 /// # Errors
 /// [`CodecError::Decode`], with the field's name.
 pub(super) fn decode_field<T: DeserializeOwned>(field: &str, bytes: &[u8]) -> Result<T, CodecError> {
-    serde_json::from_slice(bytes).map_err(|cause| CodecError::decode(field, cause))
+    read_json(bytes).map_err(|cause| CodecError::decode(field, cause))
+}
+
+/// Reads JSON. That it is text is looked at once, and not again for every string in it.
+pub(crate) fn read_json<'de, T: Deserialize<'de>>(bytes: &'de [u8]) -> serde_json::Result<T> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => serde_json::from_str(text),
+        // The error says where.
+        Err(_) => serde_json::from_slice(bytes),
+    }
 }
 
 #[cfg(test)]

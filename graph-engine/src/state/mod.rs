@@ -13,7 +13,7 @@ mod write;
 
 pub use append::{Append, PersistAppend};
 pub use codec::{CodecError, Encoding, Persist};
-pub(crate) use codec::{json_of, to_json};
+pub(crate) use codec::{json_of, read_json, to_json};
 pub use field::{Field, FieldSet, FieldSpec, Fields, Merge};
 pub use log::{Iter as LogIter, Log};
 pub use stored_fields::StoredFields;

@@ -19,7 +19,7 @@ use super::outcome::TaskOutcome;
 use super::{Ask, Machine, fail, rank_of};
 use crate::checkpoint_id::CheckpointId;
 use crate::run_error::RunError;
-use crate::state::{CodecError, State};
+use crate::state::{CodecError, State, read_json};
 use crate::store::{CheckpointKind, Commit, SavedResult, Stored};
 use crate::task::Outcome;
 use crate::task_id::TaskId;
@@ -54,7 +54,10 @@ impl<S: State> Machine<S> {
             return self.advance();
         }
         self.unsaved = false;
-        let mut commit = self.commit.take().unwrap_or_default();
+        let mut commit = self.commit.take().unwrap_or_else(|| {
+            // Room for a small checkpoint, so that the first one of a turn doesn't grow byte by byte.
+            Box::new(Commit { bytes: Vec::with_capacity(256), ..Commit::default() })
+        });
         commit.kind = kind;
         match self.encode(&mut commit) {
             Ok(()) => match self.too_large() {
@@ -163,8 +166,7 @@ impl<S: State> Machine<S> {
 
     fn load(&mut self, mut stored: Stored) -> Result<(), String> {
         let id = stored.info.id;
-        let mut position: Position<'_> =
-            serde_json::from_slice(&stored.position).map_err(|e| format!("its position: {e}"))?;
+        let mut position: Position<'_> = read_json(&stored.position).map_err(|e| format!("its position: {e}"))?;
         if !(1..=VERSION).contains(&position.version) {
             let found = position.version;
             return Err(format!("it has format {found}, this version reads formats up to {VERSION}"));

@@ -22,25 +22,21 @@ impl<T> Chunks<T> {
     }
 
     pub(super) fn push(&mut self, item: T) {
-        match self.chunks.last_mut() {
-            Some(last) if last.len() < last.capacity() => last.push(item),
-            _ => {
-                let mut chunk = Vec::with_capacity(self.len.max(FIRST));
-                chunk.push(item);
-                self.chunks.push(chunk);
-            }
+        // Not by the room that a chunk has: that of a copy has none.
+        let (chunk, _) = self.place(self.len);
+        if chunk == self.chunks.len() {
+            self.chunks.push(Vec::with_capacity(self.len.max(FIRST)));
         }
+        self.chunks[chunk].push(item);
         self.len += 1;
     }
 
     fn place(&self, at: usize) -> (usize, usize) {
-        let mut start = FIRST;
         if at < FIRST {
             return (0, at);
         }
         let chunk = (at / FIRST).ilog2();
-        start <<= chunk;
-        (chunk as usize + 1, at - start)
+        (chunk as usize + 1, at - (FIRST << chunk))
     }
 }
 
@@ -120,7 +116,13 @@ mod tests {
         assert!((0..10_000).all(|at| chunks[at] == at));
         let sizes: Vec<usize> = chunks.chunks.iter().map(Vec::len).collect();
         assert_eq!(sizes[..5], [8, 8, 16, 32, 64]);
-        assert_eq!(chunks.clone()[9_999], 9_999);
+        for len in 0..100 {
+            let mut short = Chunks::default();
+            (0..len).for_each(|item| short.push(item));
+            let mut copy = short.clone();
+            (len..200).for_each(|item| copy.push(item));
+            assert!((0..200).all(|at| copy[at] == at) && short.len() == len);
+        }
     }
 
     #[test]

@@ -46,22 +46,22 @@ impl Index {
         }
     }
 
-    /// Notes the last of so many rows.
-    pub(super) fn add(&mut self, rows: usize, id_of: impl Fn(usize) -> CheckpointId) {
+    /// Notes the id of the last of so many rows.
+    pub(super) fn add(&mut self, id: CheckpointId, rows: usize, id_of: impl Fn(usize) -> CheckpointId) {
         if rows <= FEW {
             return;
         }
         if rows * 2 <= self.places.len() {
-            return self.put(rows - 1, &id_of);
+            return self.put(rows - 1, id);
         }
         // Mostly free at first, so that it is seldom made anew.
         self.places = vec![FREE; (rows * 8).next_power_of_two()];
-        (0..rows).for_each(|row| self.put(row, &id_of));
+        (0..rows).for_each(|row| self.put(row, id_of(row)));
     }
 
-    fn put(&mut self, row: usize, id_of: &impl Fn(usize) -> CheckpointId) {
+    fn put(&mut self, row: usize, id: CheckpointId) {
         let mask = self.places.len() - 1;
-        let mut place = hash(id_of(row)) & mask;
+        let mut place = hash(id) & mask;
         while self.places[place] != FREE {
             place = (place + 1) & mask;
         }
@@ -82,7 +82,7 @@ mod tests {
         for id_of in [derived, chosen as fn(usize) -> CheckpointId] {
             let mut index = Index::default();
             for rows in 1..3_000 {
-                index.add(rows, id_of);
+                index.add(id_of(rows - 1), rows, id_of);
                 assert_eq!(index.find(id_of(rows - 1), rows, id_of), Some(rows - 1));
                 assert_eq!(index.find(id_of(rows / 2), rows, id_of), Some(rows / 2));
                 assert_eq!(index.find(id_of(rows), rows, id_of), None);

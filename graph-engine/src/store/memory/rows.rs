@@ -29,6 +29,8 @@ pub(super) struct Rows {
     fields: Chunks<Link>,
     bytes: Bytes,
     pub(super) head: Option<usize>,
+    /// The head's id, which every commit is compared with.
+    head_id: Option<CheckpointId>,
     pub(super) saved: Vec<(CheckpointId, SavedResult)>,
     /// Turns with their tags, in the order of their first checkpoints.
     turns: Vec<(Name, Arc<Tags>)>,
@@ -169,7 +171,7 @@ impl Rows {
         if let Some(known) = self.find(commit.id) {
             return self.repeated(thread, known, commit);
         }
-        let head = self.head.map(|at| self.rows[at].id);
+        let head = self.head_id;
         if head != commit.parent && !commit.fork {
             let show = |id: Option<CheckpointId>| id.map_or_else(|| "none".to_owned(), |id| id.to_string());
             let why = format!("the head is {}, the commit follows {}", show(head), show(commit.parent));
@@ -285,13 +287,14 @@ impl Rows {
             distance: short(distance),
             newest: Run::new(index, self.indices.len()),
         });
-        self.index.add(at + 1, |at| self.rows[at].id);
-        self.head = Some(at);
+        self.index.add(about.id, at + 1, |at| self.rows[at].id);
+        (self.head, self.head_id) = (Some(at), Some(about.id));
     }
 
     /// Makes another checkpoint the head.
     pub(super) fn become_head(&mut self, head: Option<usize>) {
         self.newest = head.map_or_else(Vec::new, |head| self.newest_at(head).into_owned());
+        self.head_id = head.map(|head| self.rows[head].id);
         self.head = head;
     }
 
@@ -349,7 +352,7 @@ impl Rows {
     }
 
     pub(super) fn save(&mut self, thread: &str, head: CheckpointId, results: &[SavedResult]) -> Result<(), StoreError> {
-        if self.head.map(|at| self.rows[at].id) != Some(head) {
+        if self.head_id != Some(head) {
             return Err(StoreError::conflict(thread, "the head moved"));
         }
         for result in results {
