@@ -221,8 +221,8 @@ fn report<S: State>(machine: &mut Machine<S>, driver: &LocalDriver<S>) -> RunRep
 }
 
 fn check_needs<S: State>(graph: &Graph<S>, thread: &Name, resources: &Resources) -> Result<(), RunError> {
-    let vertices = graph.inner().vertices.iter().zip(graph.inner().names.iter());
-    let needs = vertices.flat_map(|(vertex, name)| vertex.info.needs.iter().map(move |need| (name, *need)));
+    let inner = graph.inner();
+    let needs = inner.needs.iter().map(|(node, need)| (inner.name_of(*node), *need));
     match resources.missing(needs) {
         None => Ok(()),
         Some((node, need)) => {
