@@ -146,6 +146,23 @@ async fn what_is_no_file_of_this_store_is_refused_and_left_alone() {
     assert!(error.to_string().contains("its folder has to be there and writable"), "{error}");
 }
 
+#[test]
+fn a_new_file_may_be_opened_by_several_at_once() {
+    for _ in 0..20 {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("threads.sqlite");
+        let barrier = std::sync::Barrier::new(4);
+        std::thread::scope(|scope| {
+            let open = || {
+                barrier.wait();
+                fast().open(&path).map(drop)
+            };
+            let opened: Vec<_> = (0..4).map(|_| scope.spawn(open)).collect();
+            opened.into_iter().for_each(|opened| opened.join().unwrap().unwrap());
+        });
+    }
+}
+
 #[tokio::test]
 async fn a_file_of_a_later_version_is_refused() {
     let folder = tempfile::tempdir().unwrap();

@@ -87,3 +87,17 @@ async fn a_damaged_file_of_version_1_is_left_as_it_was() {
         .unwrap();
     assert!(tables > 0, "nothing was changed");
 }
+
+#[tokio::test]
+async fn a_damaged_file_of_version_1_whose_branches_go_round_is_refused_and_stays_as_it_is() {
+    let (_folder, path) = file();
+    let other = rusqlite::Connection::open(&path).unwrap();
+    other.execute_batch("UPDATE branches SET parent = branch, fork = 1").unwrap();
+    drop(other);
+    let error = SqliteStore::open(&path).unwrap_err();
+    assert!(matches!(error, StoreError::Corrupt { .. }), "{error}");
+    assert!(error.to_string().contains("comes after itself"), "{error}");
+    let other = rusqlite::Connection::open(&path).unwrap();
+    let version: i64 = other.query_row("SELECT max(version) FROM migrations", [], |row| row.get(0)).unwrap();
+    assert_eq!(version, 1);
+}

@@ -124,6 +124,9 @@ fn migrate(connection: &mut Connection, file: &str) -> rusqlite::Result<Result<(
             "`{file}` has schema version {done}, this program knows {KNOWN}; open it with the newer program that wrote it"
         ))));
     }
+    if done == KNOWN {
+        return Ok(Ok(()));
+    }
     transaction.execute_batch(TABLES)?;
     match done {
         0 => transaction.execute_batch(SAVED)?,

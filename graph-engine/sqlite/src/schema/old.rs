@@ -1,8 +1,8 @@
 //! Files of the first version: a row for each checkpoint and each segment, with numbers instead of names.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-use graph_engine::{CheckpointId, Encoding};
+use graph_engine::{CheckpointId, Encoding, StoreError};
 use graph_engine_rows::decode;
 use rusqlite::{Connection, Row, params};
 
@@ -125,11 +125,31 @@ impl<'c> Place<'c> {
             let parent = row.get::<_, Option<i64>>(1)?.zip(row.get(2)?);
             place.branches.insert(row.get(0)?, Branch { parent, wrote: BTreeMap::new() });
         }
+        place.check_branches()?;
         let branches: Vec<i64> = place.branches.keys().copied().collect();
         for branch in branches {
             place.segments(branch)?;
         }
         Ok(place)
+    }
+
+    /// Whoever goes back from a branch to those before it must come to an end.
+    fn check_branches(&self) -> Result<(), Failed> {
+        let mut ending: HashSet<i64> = HashSet::new();
+        for branch in self.branches.keys() {
+            let (mut passed, mut next) = (HashSet::new(), Some(*branch));
+            while let Some(at) = next.filter(|at| !ending.contains(at)) {
+                if !passed.insert(at) {
+                    let sql = "SELECT thread FROM spaces WHERE space = ?1";
+                    let thread: String = self.connection.query_row(sql, [self.space], |row| row.get(0))?;
+                    let why = format!("branch {at} of its checkpoints comes after itself");
+                    return Err(StoreError::corrupt(thread, why).into());
+                }
+                next = self.branches.get(&at).and_then(|branch| branch.parent).map(|(parent, _)| parent);
+            }
+            ending.extend(passed);
+        }
+        Ok(())
     }
 
     /// A checkpoint with several segments of a field had a number for each, the last one its own.
@@ -155,7 +175,10 @@ impl<'c> Place<'c> {
                 let segment = Segment { key, encoding: row.get(1)?, first, items };
                 let number = keys::number(key);
                 let at = spans.partition_point(|(own, _)| *own < number);
-                let owner = spans.get(at).filter(|(own, span)| own - span < number).map_or(number, |(own, _)| *own);
+                let owner = spans
+                    .get(at)
+                    .filter(|(own, span)| own.saturating_sub(*span) < number)
+                    .map_or(number, |(own, _)| *own);
                 let entry = self.entries.entry(owner).or_insert_with(|| Entry { branch, ..Entry::default() });
                 entry.fields.entry(field.clone()).or_default().push(segment);
                 let wrote = &mut self.branches.entry(branch).or_default().wrote;
@@ -218,7 +241,8 @@ impl<'c> Place<'c> {
             let groups: Vec<Group<'_>> = groups.collect();
             let mut directory = None;
             if let Some(checkpoint) = &entry.checkpoint {
-                let far = checkpoint.back.and_then(|back| looks.get(&(number - back))).map_or(0, |far| *far) + 1;
+                let far =
+                    checkpoint.back.and_then(|back| looks.get(&number.wrapping_sub(back))).map_or(0, |far| *far) + 1;
                 let fields =
                     (checkpoint.pruned.is_some() || far > LOOKS).then(|| self.directory(entry.branch, *number));
                 directory = fields.filter(|fields| checkpoint.pruned.is_some() || far > fields.len() * 2);
