@@ -17,6 +17,9 @@ use crate::work::sqlite::folded;
 /// How many single calls are timed; the median counts.
 const CALLS: u64 = 100;
 
+/// The same for pages, for each of which the memory store looks at all threads.
+const PAGES: u64 = 10;
+
 /// Threads of a page.
 const PAGE: usize = 100;
 
@@ -59,31 +62,28 @@ fn make(here: &Here, runner: &Runner<Chat>, threads: u64) -> Vec<Figure> {
     ]
 }
 
-/// The median time of a call for threads from all over.
-fn calls(threads: u64, mut call: impl FnMut(String)) -> f64 {
+/// The median time of so many calls for threads from all over.
+fn calls(count: u64, threads: u64, mut call: impl FnMut(String)) -> f64 {
     let time = |k: u64| {
         let since = Instant::now();
-        call(id(k * (threads / CALLS)));
+        call(id(k * (threads / count)));
         since.elapsed().as_secs_f64() * 1e6
     };
-    median((0..CALLS).map(time).collect())
+    median((0..count).map(time).collect())
 }
 
 /// Answers some of them, lists pages of them.
 fn use_them(here: &Here, runner: &Runner<Chat>, store: &dyn CheckpointStore, threads: u64) -> Vec<Figure> {
-    let resumed = calls(threads, |id| {
+    let resumed = calls(CALLS, threads, |id| {
         let end = here.run(runner.thread(id).resume(1).into_future()).expect("it ends");
         assert!(end.status == Status::Done && end.state.messages.len() == 2);
     });
-    let page = calls(threads, |id| {
+    let page = calls(PAGES, threads, |id| {
         here.run(store.threads(&ThreadFilter::default().after(id).limit(PAGE))).expect("a list");
     });
     let all = here.run(store.threads(&ThreadFilter::default().limit(PAGE))).expect("a list");
     assert_eq!(all.len(), PAGE);
-    vec![
-        Figure::new("resume one, to its end", resumed, "us"),
-        Figure::new("list a page of 100", page, "us"),
-    ]
+    vec![Figure::new("resume one, to its end", resumed, "us"), Figure::new("list a page of 100", page, "us")]
 }
 
 fn in_memory(case: &Case, runner: &Runner<Chat>) -> Vec<Figure> {
@@ -121,13 +121,7 @@ fn in_sqlite(case: &Case, runner: &Runner<Chat>) -> Vec<Figure> {
 }
 
 /// What the first call costs in a process that has just opened the file, and those after it.
-fn opened_again(
-    here: &Here,
-    runner: &Runner<Chat>,
-    options: &SqliteOptions,
-    file: &Path,
-    threads: u64,
-) -> Vec<Figure> {
+fn opened_again(here: &Here, runner: &Runner<Chat>, options: &SqliteOptions, file: &Path, threads: u64) -> Vec<Figure> {
     let since = Instant::now();
     let store: SqliteStore = options.clone().open(file).expect("a store");
     let opened = since.elapsed().as_secs_f64() * 1e6;
@@ -142,6 +136,6 @@ fn opened_again(
     vec![
         Figure::new("open the file", opened, "us"),
         Figure::new("first load after it", first, "us"),
-        Figure::new("a later load", calls(threads, load), "us"),
+        Figure::new("a later load", calls(CALLS, threads, load), "us"),
     ]
 }
