@@ -57,6 +57,8 @@ impl<S: State> LocalDriver<S> {
             };
             let lone = match lone {
                 Lone::Ask(Ask::Commit(commit)) => {
+                    // Whoever begins to read meanwhile missed the end of this super-step.
+                    *step = machine.step();
                     let commit = self.commit(commit).await?;
                     if self.bench.turn.cancel.drains() {
                         machine.drain();

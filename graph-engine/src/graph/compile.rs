@@ -11,7 +11,7 @@ use crate::compile_error::CompileError;
 use crate::diagnostic::Level;
 use crate::name::Name;
 use crate::state::{FieldSet, Merge, State};
-use crate::task::TargetSpec;
+use crate::task::{NodeIx, TargetSpec};
 
 pub(super) fn compile<S: State>(mut builder: Builder<S>) -> Result<Graph<S>, CompileError> {
     builder.nodes.sort_by(|a, b| a.name.cmp(&b.name));
@@ -58,7 +58,7 @@ pub(super) fn compile<S: State>(mut builder: Builder<S>) -> Result<Graph<S>, Com
         .into_iter()
         .filter_map(|draft| Some(ClusterSpec { entry: index(&draft.entry)?, name: draft.name, parent: draft.parent }));
     let clusters = clusters.collect();
-    let mut guarded = false;
+    let (mut guarded, mut needs) = (false, Vec::new());
     let vertices = builder.nodes.into_iter().enumerate().map(|(at, draft)| {
         let mut rest = draft.rest;
         if !rest.is_nothing() {
@@ -66,6 +66,7 @@ pub(super) fn compile<S: State>(mut builder: Builder<S>) -> Result<Graph<S>, Com
             rare.targets = hops(&plan.index, &rare.info.targets);
             rare.on_error = rare.policy.on_error.as_ref().and_then(index);
             guarded |= rare.policy.is_guarded();
+            needs.extend(rare.info.needs.iter().filter_map(|need| Some((NodeIx(at.try_into().ok()?), *need))));
         }
         if let Some(joins) = sources.get_mut(at).filter(|joins| !joins.is_empty()) {
             rest.edit().joins = std::mem::take(joins);
@@ -76,6 +77,7 @@ pub(super) fn compile<S: State>(mut builder: Builder<S>) -> Result<Graph<S>, Com
     let start = exit(plan.start());
     Ok(Graph::from_inner(Inner {
         guarded,
+        needs,
         siblings: builder.siblings,
         input: builder.input,
         exits: builder.exits,

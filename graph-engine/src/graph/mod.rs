@@ -26,7 +26,7 @@ use crate::name::{Name, NameIndex, Place};
 use crate::node::Siblings;
 use crate::spec::GraphSpec;
 use crate::state::{FieldSet, State};
-use crate::task::{END, NodeIx};
+use crate::task::{END, Need, NodeIx};
 use crate::topology::Topology;
 
 /// A validated graph. It never changes, and cloning it copies one pointer.
@@ -73,6 +73,8 @@ pub(crate) struct Inner<S: State> {
     pub(crate) version: Version,
     /// Whether some node has a cache or a limit, which stand around all attempts of a task.
     pub(crate) guarded: bool,
+    /// What nodes ask of the runner's resources, in the order of the nodes.
+    pub(crate) needs: Vec<(NodeIx, Need)>,
     /// Fields with one writer a super-step.
     pub(crate) single: FieldSet,
     /// Fields that live for one turn.

@@ -95,9 +95,11 @@ pub(crate) struct Frontier<S: State> {
     pub(super) plain: Vec<Slot<S>>,
     pub(super) sends: Vec<Slot<S>>,
     pub(super) spent: Vec<Slot<S>>,
-    /// Per node: the pass in which it was scheduled, and what its router chose in which pass.
-    pub(super) scheduled: Vec<u64>,
-    pub(super) chosen: Vec<(u64, Option<Goto>)>,
+    /// Per node: the pass in which it was scheduled, and what its router chose in which pass. Empty as long as no
+    /// super-step has had two tasks, which many turns of large graphs never have.
+    scheduled: Vec<u64>,
+    chosen: Vec<(u64, Option<Goto>)>,
+    nodes: usize,
     /// Per cluster: the pass in which it last stayed.
     pub(super) stayed: Vec<u64>,
     pub(super) pass: u64,
@@ -105,7 +107,6 @@ pub(crate) struct Frontier<S: State> {
 
 impl<S: State> Frontier<S> {
     pub(super) fn new(graph: &Inner<S>) -> Self {
-        let nodes = graph.vertices.len();
         Self {
             slots: Vec::new(),
             joins: Joins::new(graph),
@@ -119,8 +120,9 @@ impl<S: State> Frontier<S> {
             plain: Vec::new(),
             sends: Vec::new(),
             spent: Vec::new(),
-            scheduled: vec![0; nodes],
-            chosen: (0..nodes).map(|_| (0, None)).collect(),
+            scheduled: Vec::new(),
+            chosen: Vec::new(),
+            nodes: graph.vertices.len(),
             stayed: vec![0; graph.clusters.len()],
             pass: 0,
         }
@@ -128,7 +130,30 @@ impl<S: State> Frontier<S> {
 
     /// Notes what a router chose before the others of the super-step are asked.
     pub(super) fn choose(&mut self, node: NodeIx, goto: Goto) {
-        self.chosen[node.at()] = (self.pass + 1, Some(goto));
+        *self.chosen(node) = (self.pass + 1, Some(goto));
+    }
+
+    /// In which pass the router of the node was asked last, and what it chose.
+    pub(super) fn chosen(&mut self, node: NodeIx) -> &mut (u64, Option<Goto>) {
+        if self.chosen.is_empty() {
+            self.chosen.resize_with(self.nodes, || (0, None));
+        }
+        &mut self.chosen[node.at()]
+    }
+
+    /// Whether the node was scheduled in this pass already; from now on it is.
+    pub(super) fn schedules_again(&mut self, node: NodeIx) -> bool {
+        // The first one has nothing to be compared with, and is marked when there is a second one.
+        if self.plain.is_empty() {
+            return false;
+        }
+        if self.scheduled.is_empty() {
+            self.scheduled.resize(self.nodes, 0);
+        }
+        if let [first] = &self.plain[..] {
+            self.scheduled[first.node.at()] = self.pass;
+        }
+        std::mem::replace(&mut self.scheduled[node.at()], self.pass) == self.pass
     }
 
     /// What has become of the tasks of the super-step at hand, in one pass.

@@ -73,8 +73,9 @@ impl<S: State> Frontier<S> {
             // A router decides once for all tasks of its node; a stay of a node in no cluster is a stay of each task.
             Exit::Router { .. } => {
                 let each = graph.at(slot.node).cluster.is_none();
-                let (pass, chosen) = &mut self.chosen[slot.node.at()];
-                if *pass == self.pass {
+                let now = self.pass;
+                let (pass, chosen) = self.chosen(slot.node);
+                if *pass == now {
                     let stays = each && chosen.as_ref().is_some_and(is_stay);
                     let goto = if stays { chosen.clone() } else { chosen.take() };
                     if let Some(goto) = goto {
@@ -229,8 +230,7 @@ impl<S: State> Frontier<S> {
             };
             return self.deferred.get_mut(at);
         }
-        let before = std::mem::replace(&mut self.scheduled[node.at()], self.pass);
-        if before == self.pass {
+        if self.schedules_again(node) {
             return self.plain.iter_mut().find(|slot| slot.node == node);
         }
         self.plain.push(Slot::plain(node));

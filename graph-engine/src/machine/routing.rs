@@ -39,12 +39,12 @@ impl<S: State> Machine<S> {
             if matches!(outcome.goto, Goto::Declared)
                 && let Exit::Router { choose, .. } = &self.graph.inner().at(node).exit
             {
-                if self.frontier.chosen[node.at()].0 != self.frontier.pass {
+                if self.frontier.chosen(node).0 != self.frontier.pass {
                     let goto = ask(choose, &self.shared.state).map_err(|cause| self.router_error(node, cause))?;
                     sent += sends(&goto);
-                    self.frontier.chosen[node.at()] = (self.frontier.pass, Some(goto));
+                    *self.frontier.chosen(node) = (self.frontier.pass, Some(goto));
                 }
-                stays = self.frontier.chosen[node.at()].1.as_ref().is_some_and(is_stay);
+                stays = self.frontier.chosen(node).1.as_ref().is_some_and(is_stay);
             }
             if stays {
                 // Without a cluster a task that was sent is sent again.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::future::{Future, IntoFuture, poll_fn};
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -291,8 +291,8 @@ impl<S: State> IntoFuture for Turn<S> {
         };
         // Whoever waits for the cancellation must also wake when the turn is dropped.
         let guard = self.cancel.guard();
-        let mut turn = Box::pin(self.drive());
         Box::pin(async move {
+            let mut turn = pin!(self.drive());
             // The time begins when the turn does.
             signals.deadline = deadline.map(|(clock, after)| clock.sleep(after));
             let mut began = false;
