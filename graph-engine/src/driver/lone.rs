@@ -55,9 +55,12 @@ impl<S: State> LocalDriver<S> {
                     return Ok(machine.end_lone(batch, outcome));
                 }
             };
-            let lone = match lone {
-                Lone::Ask(Ask::Commit(commit)) => {
-                    // Whoever begins to read meanwhile missed the end of this super-step.
+            let ask = match lone {
+                Lone::Again => None,
+                Lone::Ask(ask) => Some(ask),
+                // Whoever reads by now hears of the super-step before its checkpoint.
+                Lone::Store(commit) if self.bench.hub().is_some() => Some(Ask::Commit(commit)),
+                Lone::Store(commit) => {
                     *step = machine.step();
                     let commit = self.commit(commit).await?;
                     if self.bench.turn.cancel.drains() {
@@ -65,11 +68,10 @@ impl<S: State> LocalDriver<S> {
                     }
                     machine.lone_stored(task, commit, self.bench.hub().is_none())
                 }
-                lone => lone,
             };
-            match lone {
-                Lone::Again => *step = machine.step(),
-                Lone::Ask(ask) => break ask,
+            match ask {
+                None => *step = machine.step(),
+                Some(ask) => break ask,
             }
         };
         machine.keep_batch(batch);

@@ -8,7 +8,7 @@ use std::iter::once;
 
 use super::merge::{Unmerged, apply, state_mut};
 use super::outcome::TaskOutcome;
-use super::routing::ask;
+use super::routing::{ask, sends};
 use super::wrote::Writer;
 use super::{Answer, Ask, Batch, Machine, fault};
 use crate::graph::{Exit, VertexSpec};
@@ -21,6 +21,9 @@ use crate::task_id::TaskId;
 pub(crate) enum Lone<S: State> {
     /// Another one: the task has become it.
     Again,
+    /// The next frontier stands and is to be stored; then [`lone_stored`](Machine::lone_stored) goes on.
+    Store(Box<Commit>),
+    /// Something that is not a lone task's.
     Ask(Ask<S>),
 }
 
@@ -32,7 +35,9 @@ impl<S: State> Machine<S> {
             && self.embedded.is_none()
             && self.until.is_none()
             && self.breaks.is_empty()
-            && self.frontier.deferred.is_empty();
+            && self.frontier.deferred.is_empty()
+            // What an earlier attempt asked counts for nothing in this one, which its journal must be told.
+            && !self.shared.turn.journals.any();
         match &self.frontier.slots[..] {
             [slot] if quiet && slot.is_bare() && slot.attempt == 1 => self.graph.inner().at(slot.node).is_plain(),
             _ => false,
@@ -116,26 +121,30 @@ impl<S: State> Machine<S> {
         }
         self.end_step();
         if self.options.durable {
-            return Lone::Ask(self.commit(CheckpointKind::Step));
+            return match self.commit(CheckpointKind::Step) {
+                Ask::Commit(commit) => Lone::Store(commit),
+                ask => Lone::Ask(ask),
+            };
         }
-        self.go_on_lone(task)
+        self.go_on_lone(task).map_or(Lone::Again, Lone::Ask)
     }
 
-    /// The checkpoint after a lone task is stored. `quiet`: still nobody watches.
-    pub(crate) fn lone_stored(&mut self, task: &mut Task<S>, commit: Box<Commit>, quiet: bool) -> Lone<S> {
+    /// The checkpoint after a lone task is stored. Nothing is asked for if the task has become the next one. `quiet`:
+    /// still nobody watches.
+    pub(crate) fn lone_stored(&mut self, task: &mut Task<S>, commit: Box<Commit>, quiet: bool) -> Option<Ask<S>> {
         self.stored(commit);
         if !quiet {
-            return Lone::Ask(self.advance());
+            return Some(self.advance());
         }
         self.go_on_lone(task)
     }
 
     /// The next lone task in the place of the one before, if there is one.
-    fn go_on_lone(&mut self, task: &mut Task<S>) -> Lone<S> {
+    fn go_on_lone(&mut self, task: &mut Task<S>) -> Option<Ask<S>> {
         let (left, _) = self.steps_left();
         let node = match &self.frontier.slots[..] {
             [slot] if left > 0 && !self.draining && self.graph.inner().at(slot.node).is_plain() => slot.node,
-            _ => return Lone::Ask(self.advance()),
+            _ => return Some(self.advance()),
         };
         self.report.tasks += 1;
         self.frontier.slots[0].running = true;
@@ -145,7 +154,7 @@ impl<S: State> Machine<S> {
         task.remaining_steps = left - 1;
         task.first_step = false;
         self.lend(task);
-        Lone::Again
+        None
     }
 
     fn merge_lone(&mut self, node: NodeIx, update: &mut S::Update) -> Result<(), Unmerged> {
@@ -171,7 +180,12 @@ impl<S: State> Machine<S> {
     fn finish_listed(&mut self, outcome: &mut Outcome<S>, node: NodeIx, chosen: Option<Goto>) -> Lone<S> {
         self.settle_lone(outcome);
         if let Some(goto) = chosen {
+            // What was chosen before all are asked is not counted there.
+            let width = self.check_width(sends(&goto), false);
             self.frontier.choose(node, goto);
+            if let Err(error) = width {
+                return Lone::Ask(self.keep_and_fail(error));
+            }
         }
         Lone::Ask(self.finish_merged())
     }

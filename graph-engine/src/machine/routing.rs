@@ -55,7 +55,7 @@ impl<S: State> Machine<S> {
         self.check_width(sent, false)
     }
 
-    fn check_width(&self, sent: usize, entering: bool) -> Result<(), RunError> {
+    pub(super) fn check_width(&self, sent: usize, entering: bool) -> Result<(), RunError> {
         let limit = self.options.fan_out_limit;
         if sent <= limit {
             return Ok(());
@@ -120,7 +120,7 @@ pub(super) fn ask<S>(choose: &RouterFn<S>, state: &S) -> Result<Goto, BoxError> 
 }
 
 /// How many tasks a move sends.
-fn sends(goto: &Goto) -> usize {
+pub(super) fn sends(goto: &Goto) -> usize {
     match goto {
         Goto::Rare(rare) => match &**rare {
             Rare::Many(hops, _) => hops.iter().filter(|hop| hop.send.is_some()).count(),
