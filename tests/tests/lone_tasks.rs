@@ -33,14 +33,14 @@ async fn told(make: &impl Fn(&Runs) -> Graph<Trip>, kept: Kept, set: impl Fn(Run
     let mut turn = thread.run(Trip::update().log(["in".to_owned()]));
     for _ in 0..4 {
         match turn.await {
-            Ok(end) => writeln!(text, "{:?} {:?} {:?} {:?}", end.status, end.state, end.replies, end.report),
+            Ok(end) => writeln!(text, "{:?} {:?} {:?} {:?}", end.status, *end.state, end.replies, end.report),
             Err(error) => writeln!(text, "{error} {:?}", error.report),
         }
         .unwrap();
         writeln!(text, "ran {:?}", runs.take()).unwrap();
         if kept != Kept::Nowhere {
             let state = thread.state().await.unwrap();
-            writeln!(text, "{} {:?} {:?}", state.step, state.state, state.next).unwrap();
+            writeln!(text, "{} {:?} {:?}", state.step, *state.state, state.next).unwrap();
             for info in thread.history(&Filter::default()).await.unwrap() {
                 writeln!(text, "  {} {:?}", info.step, info.kind).unwrap();
             }
@@ -69,10 +69,7 @@ async fn same_with(make: impl Fn(&Runs) -> Graph<Trip>, set: impl Fn(Runner<Trip
 
 #[derive(Route)]
 enum To {
-    Mid,
     X,
-    #[route(end)]
-    End,
 }
 
 /// A node that notes its run; one that runs for ever is stopped.
@@ -100,7 +97,7 @@ fn line(runs: &Runs) -> Builder<Trip> {
 
 #[tokio::test(start_paused = true)]
 async fn a_router_that_fails_once_routes_again_and_its_node_does_not_run_again() {
-    let text = same(|runs| {
+    same(|runs| {
         let router = runs.clone();
         line(runs)
             .route("mid", move |_: &Trip| if router.hit("router") < 2 { Err("no idea") } else { Ok(To::X) })
@@ -108,7 +105,6 @@ async fn a_router_that_fails_once_routes_again_and_its_node_does_not_run_again()
             .unwrap()
     })
     .await;
-    assert_eq!(text.matches("\"mid\"").count() > 0, true);
 }
 
 #[tokio::test(start_paused = true)]
@@ -225,12 +221,13 @@ enum Reply {
 
 #[tokio::test(start_paused = true)]
 async fn a_router_may_reply_or_finish() {
-    for finish in [false, true] {
+    for finish in [None, Some(false), Some(true)] {
         same(|runs| {
             line(runs)
                 .route("mid", move |_: &Trip| match finish {
-                    true => Next::<Reply>::finish("bye"),
-                    false => Next::<Reply>::direct("hello"),
+                    None => Next::go(Reply::X),
+                    Some(true) => Next::finish("bye"),
+                    Some(false) => Next::direct("hello"),
                 })
                 .compile()
                 .unwrap()
@@ -301,7 +298,7 @@ async fn the_limit_of_tasks_sent_at_once_holds_for_a_router() {
             |runner| runner.fan_out_limit(limit),
         )
         .await;
-        assert_eq!(text.contains("fan_out_limit"), limit < 2, "{text}");
+        assert_eq!(text.contains("2 tasks would be sent at once"), limit < 2, "{text}");
     }
 }
 
@@ -358,11 +355,11 @@ async fn a_reader_that_comes_while_a_checkpoint_is_stored_hears_of_that_first() 
                 (0, "1 checkpoint"),
                 (1, "1.0 mid#1 start"),
                 (2, "1.0 mid#1 finish, wrote `log`"),
-                (3, "2 merged, next `x`"),
+                (3, "1 merged, next `x`"),
                 (4, "2 checkpoint"),
                 (5, "2.0 x#1 start"),
                 (6, "2.0 x#1 finish, wrote `log`"),
-                (7, "3 merged"),
+                (7, "2 merged"),
                 (8, "3 checkpoint"),
                 (9, "3 ended: done"),
             ],
