@@ -52,7 +52,7 @@ pub(crate) fn custom(here: &Here, asked: &Asked) -> Times {
 }
 
 pub(crate) fn sequential(here: &Here, asked: &Asked) -> Times {
-    let graph = chain(asked.n, || Rest).compile().expect("compiles");
+    let graph = chain::<Count, _>(asked.n, || Rest).compile().expect("compiles");
     let runner = graph.runner().step_limit(asked.n + 1).timings(false);
     asked.times(1, || {
         let turn = || runner.thread("t").run(Count::update());
