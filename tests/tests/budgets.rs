@@ -138,14 +138,14 @@ fn fan(width: u64) -> Graph<Count> {
 }
 
 #[test]
-fn a_branch_of_a_wide_fan_out_allocates_three_times() {
+fn a_branch_of_a_wide_fan_out_allocates_twice_and_for_a_task_of_its_own_once_more() {
     let runtime = runtime();
-    for parallel in [Parallel::Joined, Parallel::Spawned] {
+    for (parallel, limit) in [(Parallel::Joined, 2.1), (Parallel::Spawned, 3.1)] {
         let cost = per_unit(4_000, |width| {
             let runner = fan(width).runner().parallel(parallel);
             allocations(&runtime, &runner, || Count::update().ticks(0))
         });
-        assert!(cost <= 3.1, "{cost} allocations a branch, {parallel:?}");
+        assert!(cost <= limit, "{cost} allocations a branch, {parallel:?}");
     }
 }
 

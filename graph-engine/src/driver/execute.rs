@@ -194,7 +194,7 @@ impl<S: State> Bench<S> {
     async fn execute(&self, task: &mut Task<S>) -> TaskOutcome<S> {
         if let Some(hub) = self.hub() {
             task.emitted = Some(Arc::new(AtomicU32::new(1)));
-            Box::pin(hub.send(Origin::task(task.id, task.node, task.attempt, 0), EventKind::NodeStarted)).await;
+            hub.send(Origin::task(task.id, task.node, task.attempt, 0), EventKind::NodeStarted).await;
         }
         if self.graph.inner().at(task.node).policy.idle_timeout.is_some() {
             task.pulse = Some(Arc::default());

@@ -181,8 +181,7 @@ impl<S: State> LocalDriver<S> {
             let (stepped, over) = (machine.step() != step, matches!(&ask, Ask::Stop(_)));
             if let Some(hub) = self.bench.hub() {
                 let merged = std::mem::take(&mut input) && !over;
-                // Boxed, so that a turn that nobody reads carries nothing of it.
-                Box::pin(tell(hub, machine, step, merged, stepped)).await;
+                tell(hub, machine, step, merged, stepped).await;
             }
             if (stepped || over)
                 && let Some(guards) = &self.bench.guards
@@ -268,8 +267,7 @@ impl<S: State> LocalDriver<S> {
 
     async fn tell_checkpoint(&self, stored: Option<&Commit>) {
         if let (Some(hub), Some(commit)) = (self.bench.hub(), stored) {
-            // Boxed, so that a turn that nobody reads carries nothing of it.
-            Box::pin(hub.send(Origin::step(commit.step), EventKind::Checkpoint { id: commit.id })).await;
+            hub.send(Origin::step(commit.step), EventKind::Checkpoint { id: commit.id }).await;
         }
     }
 

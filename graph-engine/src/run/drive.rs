@@ -65,8 +65,7 @@ impl<S: State> Turn<S> {
                 Ok(end) => end.status.as_str().to_owned(),
                 Err(failed) => text_of(failed),
             };
-            // Boxed, so that a turn that nobody reads carries nothing of it.
-            Box::pin(hub.send(Origin::step(step), EventKind::Ended { outcome })).await;
+            hub.send(Origin::step(step), EventKind::Ended { outcome }).await;
         }
         ended
     }
@@ -160,7 +159,7 @@ impl<S: State> Turn<S> {
         }
         *step = machine.step();
         if let Some(hub) = live.hub() {
-            Box::pin(hub.send(Origin::step(*step), EventKind::Started)).await;
+            hub.send(Origin::step(*step), EventKind::Started).await;
         }
         let mut bench = Bench::new(graph, context, seams, self.runner.guards());
         bench.live = Some(live.clone());

@@ -218,6 +218,8 @@ fn load(here: &Here, steps: u64) -> Timed<'static> {
         filed.store.prune(&place, Keep::Since(0)).await.expect("pruned");
     });
     times(200, move || {
+        // All of it, for the folder must stay.
+        let filed = &filed;
         let store: &SqliteStore = &filed.store;
         let stored = here.run(store.load(&Place::thread("t"), None)).expect("loads");
         assert_eq!(stored.expect("stored").fields.len(), 1);

@@ -72,7 +72,7 @@ pub(crate) struct Telling;
 #[async_trait]
 impl Node<Count> for Telling {
     async fn run(&self, task: &Task<Count>) -> Result<Outcome<Count>, NodeError> {
-        task.ctx().emit(task.state().n).await?;
+        task.emit(task.state().n).await?;
         Ok(Outcome::of(Count::update().n(task.state().n + 1)))
     }
 }

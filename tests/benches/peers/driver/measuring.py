@@ -67,7 +67,7 @@ def machine():
         "cores": os.cpu_count(),
         "memory_gb": round(int(field("/proc/meminfo", "MemTotal").split()[0]) / 2**20),
         "os": field("/etc/os-release", "PRETTY_NAME"),
-        "kernel": platform.release(),
+        "kernel": platform.release().partition("-")[0],
         "date": datetime.date.today().isoformat(),
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use graph_engine::{Graph, Log, START, State};
+use graph_engine::{EventKind, Graph, Log, Mode, START, State};
 use graph_nodes::assemble::{Assembler, CallDelta};
 use graph_nodes::gate::{GatePolicy, Validators};
 use graph_nodes::message::{Message, ToolCall};
@@ -13,6 +13,7 @@ use measure::{Asked, Times};
 use serde_json::json;
 
 use crate::state::Here;
+use crate::streams::read;
 
 #[derive(State, Clone, Default)]
 struct Talk {
@@ -60,7 +61,10 @@ pub(crate) fn react(here: &Here, asked: &Asked) -> Times {
     let runner = graph.runner().provide_arc::<dyn ChatModel>(Arc::new(model(asked.n)));
     let runner = runner.step_limit(3 * asked.n + 10).stay_limit(u32::MAX).timings(false);
     asked.times(1, || {
-        let end = here.run(async { runner.thread("t").run(seat.user("hello")).await }).expect("ends");
+        let turn = || runner.thread("t").run(seat.user("hello"));
+        let (updates, end) = read(here, turn, Mode::Updates, |kind| matches!(kind, EventKind::NodeFinished { .. }));
+        // Agent and gate once more than the tools.
+        assert_eq!(updates, 3 * asked.n + 2);
         assert_eq!(end.state.history.len() as u64, 2 * asked.n + 2);
         assert_eq!(end.state.history.iter().filter(|message| message.call_id().is_some()).count() as u64, asked.n);
     })

@@ -2,7 +2,9 @@
 
 use async_trait::async_trait;
 use futures_util::StreamExt;
-use graph_engine::{EventKind, Graph, Mode, Node, NodeError, Outcome, Runner, START, StreamOptions, Task};
+use graph_engine::{
+    EventKind, Graph, Mode, Node, NodeError, Outcome, START, State, StreamOptions, Task, Turn, TurnEnd,
+};
 use measure::{Asked, Times};
 
 use crate::shapes::chain;
@@ -22,14 +24,20 @@ impl Node<Count> for Numbers {
     }
 }
 
-fn read(here: &Here, runner: &Runner<Count>, mode: Mode, counts: fn(&EventKind<Count>) -> bool) -> u64 {
+/// How many of the events count, and how the turn ended.
+pub(crate) fn read<S: State>(
+    here: &Here,
+    turn: impl FnOnce() -> Turn<S>,
+    mode: Mode,
+    counts: fn(&EventKind<S>) -> bool,
+) -> (u64, TurnEnd<S>) {
     here.run(async {
-        let mut events = runner.thread("t").run(Count::update()).stream_with(StreamOptions::default().modes([mode]));
+        let mut events = turn().stream_with(StreamOptions::default().modes([mode]));
         let mut read = 0;
         while let Some(event) = events.next().await {
             read += u64::from(counts(&event.kind));
         }
-        read
+        (read, events.end().await.expect("ends"))
     })
 }
 
@@ -37,16 +45,18 @@ pub(crate) fn custom(here: &Here, asked: &Asked) -> Times {
     let graph = Graph::builder("one").node("x", Numbers(asked.n)).edge(START, "x").compile().expect("compiles");
     let runner = graph.runner().timings(false);
     asked.times(asked.n, || {
-        let events = read(here, &runner, Mode::Custom, |kind| matches!(kind, EventKind::Custom(_)));
+        let turn = || runner.thread("t").run(Count::update());
+        let (events, _) = read(here, turn, Mode::Custom, |kind| matches!(kind, EventKind::Custom(_)));
         assert_eq!(events, asked.n);
     })
 }
 
 pub(crate) fn sequential(here: &Here, asked: &Asked) -> Times {
-    let graph = chain(asked.n, || Rest).compile().expect("compiles");
+    let graph = chain::<Count, _>(asked.n, || Rest).compile().expect("compiles");
     let runner = graph.runner().step_limit(asked.n + 1).timings(false);
     asked.times(1, || {
-        let events = read(here, &runner, Mode::Updates, |kind| matches!(kind, EventKind::NodeFinished { .. }));
+        let turn = || runner.thread("t").run(Count::update());
+        let (events, _) = read(here, turn, Mode::Updates, |kind| matches!(kind, EventKind::NodeFinished { .. }));
         assert_eq!(events, asked.n);
     })
 }
