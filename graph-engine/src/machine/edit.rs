@@ -106,7 +106,7 @@ impl<S: State> Machine<S> {
             let EditBy::Node(name) = by else {
                 return Err(self.refused("only writes as nodes can stand beside each other".into()));
             };
-            let Some(node) = graph.index.get(&*name).copied() else {
+            let Some(node) = graph.index.get(&name).copied() else {
                 return Err(RunError::UnknownNode { thread: self.thread(), node: name, known: graph.names.to_vec() });
             };
             if edited.contains(&node) {

@@ -145,7 +145,7 @@ impl<'a> Plan<'a> {
         let free = nodes.iter().enumerate().zip(free_nodes).filter(|(_, is_free)| *is_free);
         let free_nodes = free.map(|((index, node), _)| Step::Node(index, node));
         let free = self.unknown.iter().enumerate().zip(free_unknown).filter(|(_, is_free)| *is_free);
-        let free_unknown = free.map(|((index, name), _)| Step::Unknown(index, *name));
+        let free_unknown = free.map(|((index, name), _)| Step::Unknown(index, name));
         ends.chain(free_nodes).chain(free_unknown).chain(self.nest(content))
     }
 

@@ -189,7 +189,7 @@ impl Rows {
         let first = self.fields.len();
         let bytes = self.bytes.add(&commit.bytes);
         for field in &commit.fields {
-            let number = self.number(&field.name);
+            let number = self.number(&field.name, || field.name.clone());
             self.push_field(number, field.encoding, field.items.clone(), bytes.part(field.bytes.clone()));
         }
         let position = commit.fields.last().map_or(0, |last| last.bytes.end);
@@ -235,7 +235,8 @@ impl Rows {
         for field in fields {
             let link = &other.fields[*field];
             let bytes = self.bytes.add(other.bytes.get(link.bytes));
-            let number = self.number(&other.names[link.number as usize]);
+            let name = &other.names[link.number as usize];
+            let number = self.number(name, || name.clone());
             self.push_field(number, link.encoding, link.items.clone(), bytes);
         }
         let position = self.bytes.add(position);
@@ -298,12 +299,12 @@ impl Rows {
         self.head = head;
     }
 
-    /// The number of a field.
-    fn number(&mut self, name: &Cow<'static, str>) -> usize {
+    /// The number of a field; `own` is its name, to be kept with the first row of it.
+    fn number(&mut self, name: &str, own: impl FnOnce() -> Cow<'static, str>) -> usize {
         // A field's name is mostly the same text at the same place.
-        let is = |known: &Cow<'static, str>| std::ptr::eq(&**known, &**name) || known == name;
+        let is = |known: &Cow<'static, str>| std::ptr::eq(&**known, name) || known == name;
         self.names.iter().position(is).unwrap_or_else(|| {
-            self.names.push(name.clone());
+            self.names.push(own());
             self.names.len() - 1
         })
     }
