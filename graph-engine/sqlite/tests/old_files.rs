@@ -1,10 +1,12 @@
 //! Files that an earlier version of this crate wrote.
 
 mod common;
+#[path = "common/history.rs"]
+mod history;
 
 use std::path::PathBuf;
 
-use common::{commit, history};
+use common::commit;
 use graph_engine::{CheckpointStore, Filter, Keep, MemoryStore, Place, StoreError};
 use graph_engine_sqlite::{SqliteOptions, SqliteStore, Synchronous};
 

@@ -1,8 +1,5 @@
 //! Commits to fill a store with.
 
-#[allow(dead_code, reason = "not every test needs it")]
-pub(crate) mod history;
-
 use graph_engine::{CheckpointId, Commit, Encoding, FieldRow};
 
 /// A commit that adds one item to a log and follows `parent`.
