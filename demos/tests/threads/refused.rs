@@ -25,7 +25,7 @@ fn files_that_cannot_be_used_are_named_with_what_to_do() {
     newer.execute("INSERT INTO migrations VALUES (99, '')", []).unwrap();
     drop(newer);
     expect![[r#"
-        hotel: conversations can't be kept in `hotel.sqlite`; name another file with `--store FILE`, or keep nothing with `--store memory`: the checkpoint store is unavailable: `hotel.sqlite` has schema version 99, this program knows 1; open it with the newer program that wrote it; repeating the call is harmless
+        hotel: conversations can't be kept in `hotel.sqlite`; name another file with `--store FILE`, or keep nothing with `--store memory`: the checkpoint store is unavailable: `hotel.sqlite` has schema version 99, this program knows 2; open it with the newer program that wrote it; repeating the call is harmless
     "#]].assert_eq(&place.said("--resume", &["hello"]));
 }
 

@@ -1,5 +1,8 @@
 //! Names found by their text, in a time that doesn't grow with their number.
 
+use std::hash::{BuildHasher, RandomState};
+use std::sync::OnceLock;
+
 /// What an index says of a name: its place in the list of names.
 pub(crate) trait Place: Copy + PartialEq {
     /// No place.
@@ -23,8 +26,8 @@ impl Place for u32 {
     }
 }
 
-/// The places of names, by a hash of their text that is the same in every process. It holds no text: whoever asks has the
-/// list. Of equal names the first counts.
+/// The places of names, by a hash of their text. It holds no text: whoever asks has the list. Of equal names the first
+/// counts, and nothing ever walks through it, so nothing depends on the hash.
 #[derive(Debug)]
 pub(crate) struct NameIndex<P> {
     /// A power of two of them, half of them empty at least.
@@ -72,10 +75,16 @@ impl<P: Place> NameIndex<P> {
 
 fn first_slot(name: &str, slots: usize) -> usize {
     let (words, rest) = name.as_bytes().as_chunks::<8>();
-    let start = name.len() as u64;
+    let start = key() ^ name.len() as u64;
     let hash = words.iter().fold(start, |hash, word| mixed(hash ^ u64::from_le_bytes(*word)));
     let rest = rest.iter().fold(0, |word, byte| word << 8 | u64::from(*byte));
     mixed(hash ^ rest) as usize & (slots - 1)
+}
+
+/// A number that nobody knows beforehand: names of a graph that comes from outside may have been chosen to meet in one place.
+fn key() -> u64 {
+    static KEY: OnceLock<u64> = OnceLock::new();
+    *KEY.get_or_init(|| RandomState::new().hash_one(0))
 }
 
 /// Both halves of a product with the golden ratio's bits, so that each bit of the word counts in each bit of the hash.
