@@ -171,8 +171,11 @@ impl Queue {
         Ok(())
     }
 
-    /// All changes in one transaction, or each in its own if SQLite failed in the middle.
-    fn group(&self, desk: &mut Desk, changes: Vec<(Change, Answer)>) {
+    /// All changes in one transaction, or each in its own if SQLite failed in the middle. What comes back is to be told.
+    fn group(&self, desk: &mut Desk, changes: Vec<(Change, Answer)>) -> Vec<(Answer, Made)> {
+        if changes.is_empty() {
+            return Vec::new();
+        }
         let Desk { writer, in_place } = desk;
         let alone = match &changes[..] {
             [(change, _)] => change.place(),
@@ -187,10 +190,7 @@ impl Queue {
         // Nothing was kept then. Whose fault it was shows when each stands alone.
         let answers = made.unwrap_or_else(|()| changes.iter().map(|(change, _)| self.alone(writer, change)).collect());
         lock(&self.stats).changes += changes.len() as u64;
-        for ((_, done), answer) in changes.into_iter().zip(answers) {
-            // Nobody may be waiting any more.
-            let _ = done.send(answer);
-        }
+        changes.into_iter().map(|(_, done)| done).zip(answers).collect()
     }
 
     /// What each change came to, once all of them are in the file. A change that is refused writes nothing, so it doesn't
@@ -241,6 +241,13 @@ impl Queue {
     }
 }
 
+fn tell(answers: Vec<(Answer, Made)>) {
+    for (done, answer) in answers {
+        // Nobody may be waiting any more.
+        let _ = done.send(answer);
+    }
+}
+
 /// Whoever works through the queue. If it is dropped without having done so, because its runtime ended or something
 /// panicked, those who wait are told and the next one may lead.
 struct Leader {
@@ -251,36 +258,32 @@ struct Leader {
 impl Leader {
     fn lead(mut self) {
         let queue = self.queue.clone();
-        let mut desk = lock(&queue.desk);
         loop {
-            let mut jobs = {
+            let mut desk = lock(&queue.desk);
+            let jobs: Vec<Job> = {
                 let mut waiting = lock(&queue.waiting);
                 let end = waiting.jobs.len().min(GROUP);
-                waiting.jobs.drain(..end).collect::<Vec<_>>().into_iter().peekable()
+                waiting.jobs.drain(..end).collect()
             };
-            if jobs.peek().is_none() {
-                // The writer is given back before another one may lead.
-                drop(desk);
-                if self.resign() {
-                    return;
-                }
-                desk = lock(&queue.desk);
-            }
             let mut changes = Vec::new();
             for job in jobs {
                 match job {
                     Job::Change(change, done) => changes.push((change, done)),
                     Job::Ask(work) => {
                         // It comes after what was asked for before it.
-                        if !changes.is_empty() {
-                            queue.group(&mut desk, std::mem::take(&mut changes));
-                        }
+                        tell(queue.group(&mut desk, std::mem::take(&mut changes)));
                         work(&desk.writer);
                     }
                 }
             }
-            if !changes.is_empty() {
-                queue.group(&mut desk, changes);
+            let answers = queue.group(&mut desk, changes);
+            // The writer is given back before another one may lead, and whoever hears of its change finds nobody leading
+            // unless something waits: its next one may be made in place.
+            drop(desk);
+            let over = self.resign();
+            tell(answers);
+            if over {
+                return;
             }
         }
     }
