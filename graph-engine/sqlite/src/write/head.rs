@@ -48,7 +48,11 @@ impl Writer {
             let (view, first) = (loaded.view(), loaded.first);
             let newer = loaded.slots.iter().rev().filter(|slot| slot.number > space.indexed);
             tail.extend(newer.filter_map(|slot| Some((view.id(slot)?, slot.number))));
-            upto = first - 1;
+            // In a damaged file a block may say that it begins behind what was looked for: it must not be found again.
+            upto = upto.min(first) - 1;
+            if first > number {
+                break;
+            }
         }
         tail.reverse();
         let fields = fields.into_iter().collect();
