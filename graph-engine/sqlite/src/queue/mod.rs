@@ -280,11 +280,12 @@ impl Leader {
             // The writer is given back before another one may lead, and whoever hears of its change finds nobody leading
             // unless something waits: its next one may be made in place.
             drop(desk);
-            let over = self.resign();
-            tell(answers);
-            if over {
-                return;
+            if self.resign() {
+                // Whoever hears of it may close the file.
+                drop((queue, self));
+                return tell(answers);
             }
+            tell(answers);
         }
     }
 
