@@ -84,8 +84,9 @@ pub(crate) fn settings(connection: &Connection, options: &SqliteOptions) -> rusq
 
 /// A file that is somebody else's stays as it is.
 fn refuse_others(connection: &Connection, file: &str) -> rusqlite::Result<Result<(), StoreError>> {
-    let application: i32 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
+    // In this order: whoever makes the file meanwhile makes both at once.
     let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    let application: i32 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
     let empty = application == 0 && tables == 0;
     Ok(if empty || application == APPLICATION {
         Ok(())
