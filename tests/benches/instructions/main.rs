@@ -6,9 +6,9 @@
 //! instructions NAME SIZE       does it
 //! ```
 
-#[path = "../work/mod.rs"]
+#[path = "../workloads/mod.rs"]
 #[expect(dead_code, reason = "the rows measure more of it")]
-mod work;
+mod workloads;
 
 use std::hint::black_box;
 use std::process::ExitCode;
@@ -17,15 +17,15 @@ use graph_engine::{Durability, MemoryStore, Mode, Parallel, Runner};
 use graph_engine_sqlite::{Format, Synchronous};
 use graph_nodes::gate::GatePolicy;
 
-use crate::work::calls::{assemble, fragments};
-use crate::work::chat::{Chat, growing};
-use crate::work::count::{Count, Noop, Tick, asking, chain, chain_runner, looping, tick, trips};
-use crate::work::events::{What, emitting, is_custom, streamed};
-use crate::work::fan::{by_edges, by_packets};
-use crate::work::gate::{accept, five, outcome};
-use crate::work::hotel::{hotel, stored};
-use crate::work::sqlite::{Filed, grow};
-use crate::work::{Here, turn};
+use crate::workloads::calls::{assemble, fragments};
+use crate::workloads::chat::{Chat, growing};
+use crate::workloads::count::{Count, Noop, Tick, asking, chain, chain_runner, looping, tick, trips};
+use crate::workloads::events::{What, emitting, is_custom, streamed};
+use crate::workloads::fan::{by_edges, by_packets};
+use crate::workloads::gate::{accept, five, outcome};
+use crate::workloads::hotel::{hotel, stored};
+use crate::workloads::sqlite::{Filed, grow};
+use crate::workloads::{Here, turn};
 
 /// One workload.
 struct Work {

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::measure::{Clock, Timed, times};
 use crate::suite::{Law, Row, Suite};
-use crate::work::calls::{self, fragments, interleaved};
+use crate::workloads::calls::{self, fragments, interleaved};
 
 const BYTES: usize = 1 << 20;
 const RUNS: u64 = 20;

@@ -11,9 +11,9 @@ use graph_engine::{Graph, MemoryStore, Node, NodeError, Outcome, Route, Runner, 
 use crate::limit;
 use crate::measure::{Timed, times};
 use crate::suite::{Law, Row, Suite};
-use crate::work::chat::{Chat, growing, msg};
-use crate::work::count::{Count, Tick, asking, chain_runner, looping, trips};
-use crate::work::{Here, turn};
+use crate::workloads::chat::{Chat, growing, msg};
+use crate::workloads::count::{Count, Tick, asking, chain_runner, looping, trips};
+use crate::workloads::{Here, turn};
 
 pub(crate) const THREADS: u64 = 1_000;
 pub(crate) const SHORT: u64 = 5;

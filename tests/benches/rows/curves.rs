@@ -7,10 +7,10 @@ use graph_engine_sqlite::{Format, Synchronous};
 
 use crate::chart::{Chart, Line};
 use crate::measure::{Clock, Timed, alone};
-use crate::work::Here;
-use crate::work::chat::Touch;
-use crate::work::count::{Noop, Tick, chain_runner, looping};
-use crate::work::fan::{by_edges, by_packets};
+use crate::workloads::Here;
+use crate::workloads::chat::Touch;
+use crate::workloads::count::{Noop, Tick, chain_runner, looping};
+use crate::workloads::fan::{by_edges, by_packets};
 use crate::{checkpoints, durable, fan, sequence, state_size, stream};
 
 /// Measurements of a point; the median counts.

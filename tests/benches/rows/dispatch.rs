@@ -11,7 +11,7 @@ use graph_nodes::tool::{GroupReply, ToolBox, group, tool};
 
 use crate::measure::{Timed, on_each};
 use crate::suite::{Law, Row, Suite};
-use crate::work::Here;
+use crate::workloads::Here;
 
 #[derive(State, Clone, Default)]
 struct Desk {

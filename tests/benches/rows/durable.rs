@@ -10,10 +10,10 @@ use crate::checkpoints::{SHORT, THREADS, many_threads};
 use crate::limit::sqlite::{Deltas, delta, deltas};
 use crate::measure::{Timed, times, with};
 use crate::suite::{Law, Row, Suite};
-use crate::work::chat::Chat;
-use crate::work::count::{Tick, chain_runner};
-use crate::work::sqlite::{Filed, grow};
-use crate::work::{Here, turn};
+use crate::workloads::chat::Chat;
+use crate::workloads::count::{Tick, chain_runner};
+use crate::workloads::sqlite::{Filed, grow};
+use crate::workloads::{Here, turn};
 
 const STEPS: u64 = 1_000;
 const READS: u64 = 50;

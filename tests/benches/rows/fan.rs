@@ -8,9 +8,9 @@ use graph_engine::{Parallel, Runner};
 use crate::limit::{self, Emit, Node};
 use crate::measure::{Timed, times};
 use crate::suite::{Law, Row, Suite};
-use crate::work::count::Count;
-use crate::work::fan::{by_edges, by_packets};
-use crate::work::{Here, turn};
+use crate::workloads::count::Count;
+use crate::workloads::fan::{by_edges, by_packets};
+use crate::workloads::{Here, turn};
 
 const WIDTH: u64 = 1_000;
 const RUNS: u64 = 100;

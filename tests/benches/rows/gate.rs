@@ -11,8 +11,8 @@ use graph_nodes::model::{ChatModel, Chunk, ChunkStream, ModelError, Request, Res
 
 use crate::measure::{Timed, on_each};
 use crate::suite::{Law, Row, Suite};
-use crate::work::Here;
-use crate::work::gate::{accept, answer, five, outcome, patterns};
+use crate::workloads::Here;
+use crate::workloads::gate::{accept, answer, five, outcome, patterns};
 
 const ANSWERS: u64 = 200;
 

@@ -9,9 +9,9 @@ use crate::limit::hotel::{Hotel, conversation};
 use crate::limit::sqlite::Deltas;
 use crate::measure::{Timed, times, with};
 use crate::suite::{Row, Suite};
-use crate::work::Here;
-use crate::work::hotel::{MESSAGES, Phase, STEPS, Said, TURNS, carried, hotel, stored};
-use crate::work::sqlite::Filed;
+use crate::workloads::Here;
+use crate::workloads::hotel::{MESSAGES, Phase, STEPS, Said, TURNS, carried, hotel, stored};
+use crate::workloads::sqlite::Filed;
 
 const RUNS: u64 = 20;
 

@@ -6,8 +6,8 @@ use graph_engine::{Parallel, Runner};
 use crate::limit::{self, Update};
 use crate::measure::{Timed, times};
 use crate::suite::{Row, Suite};
-use crate::work::count::{Count, Tick, chain_runner, five_at_once};
-use crate::work::{Here, turn};
+use crate::workloads::count::{Count, Tick, chain_runner, five_at_once};
+use crate::workloads::{Here, turn};
 
 const TURNS: u64 = 10_000;
 

@@ -33,14 +33,14 @@ mod state_size;
 mod stream;
 mod suite;
 mod together;
-#[path = "../work/mod.rs"]
-mod work;
+#[path = "../workloads/mod.rs"]
+mod workloads;
 
 use std::process::ExitCode;
 
 use crate::args::Args;
 use crate::suite::Suite;
-use crate::work::Here;
+use crate::workloads::Here;
 
 fn main() -> ExitCode {
     let args = match Args::read(std::env::args().skip(1)) {

@@ -10,8 +10,8 @@ use crate::limit::sqlite::deltas;
 use crate::measure::{Timed, times};
 use crate::peak;
 use crate::suite::{Law, Row, Suite};
-use crate::work::chat::{Chat, growing};
-use crate::work::{Here, turn};
+use crate::workloads::chat::{Chat, growing};
+use crate::workloads::{Here, turn};
 
 const RUNS: u64 = 20;
 const ONE_NODE: &str = env!("CARGO_BIN_EXE_one-node");

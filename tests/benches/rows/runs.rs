@@ -8,12 +8,12 @@ use graph_engine::{Durability, MemoryStore, Mode, Runner, State};
 use crate::limit::runs::{fanout_to_subgraph as fan_by_hand, react_agent as react_by_hand};
 use crate::measure::{Timed, times, with};
 use crate::suite::{Row, Suite};
-use crate::work::Here;
-use crate::work::events::{is_finished, streamed};
-use crate::work::hotel::Said;
-use crate::work::react::{Talk, react_agent};
-use crate::work::subgraph::{Top, fanout_to_subgraph, topics};
-use crate::work::wide::{Wide, payload, wide};
+use crate::workloads::Here;
+use crate::workloads::events::{is_finished, streamed};
+use crate::workloads::hotel::Said;
+use crate::workloads::react::{Talk, react_agent};
+use crate::workloads::subgraph::{Top, fanout_to_subgraph, topics};
+use crate::workloads::wide::{Wide, payload, wide};
 
 const N: u64 = 100;
 const RUNS: u64 = 4;

@@ -7,8 +7,8 @@ use graph_engine::{MemoryStore, Runner};
 use crate::limit;
 use crate::measure::{Timed, times};
 use crate::suite::{Law, Row, Suite};
-use crate::work::count::{Count, Noop, Telling, Tick, chain_runner, looping, noop, tick};
-use crate::work::{Here, turn};
+use crate::workloads::count::{Count, Noop, Telling, Tick, chain_runner, looping, noop, tick};
+use crate::workloads::{Here, turn};
 
 const RUNS: u64 = 20;
 const STEPS: u64 = 10_000;

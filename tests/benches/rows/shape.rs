@@ -12,7 +12,7 @@ use petgraph::visit::Dfs;
 use crate::limit::{Node, Noop};
 use crate::measure::{Timed, on_each, times};
 use crate::suite::{Law, Row, Suite};
-use crate::work::count::{Count, Noop as Nothing, chain, name};
+use crate::workloads::count::{Count, Noop as Nothing, chain, name};
 
 /// A graph of boxed nodes, a map of names, and a walk that finds all of them.
 fn bare_compile(names: &[String]) {

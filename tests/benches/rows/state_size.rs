@@ -6,8 +6,8 @@ use std::sync::Arc;
 use crate::limit::{self, Node};
 use crate::measure::{Timed, times};
 use crate::suite::{Law, Row, Suite};
-use crate::work::chat::{History, Touch, beside, msg};
-use crate::work::{Here, turn};
+use crate::workloads::chat::{History, Touch, beside, msg};
+use crate::workloads::{Here, turn};
 
 const STEPS: u64 = 200;
 const RUNS: u64 = 200;

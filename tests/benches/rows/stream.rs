@@ -8,11 +8,11 @@ use tokio::sync::mpsc;
 use crate::limit::{self, Node};
 use crate::measure::{Timed, times};
 use crate::suite::{Row, Suite};
-use crate::work::count::{Count, Noop, chain_runner};
-use crate::work::events::{
+use crate::workloads::count::{Count, Noop, chain_runner};
+use crate::workloads::events::{
     BUFFER, What, emitting, first_event, is_custom, is_finished, is_token, read_by, streamed, tokens,
 };
-use crate::work::{Here, turn};
+use crate::workloads::{Here, turn};
 
 const EVENTS: u64 = 10_000;
 const NODES: u64 = 1_000;

@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 
 use crate::measure::{Timed, times};
 use crate::suite::{Law, Row, Suite};
-use crate::work::Here;
+use crate::workloads::Here;
 
 /// The key of a waiter.
 type Key = fn(u64) -> u64;

@@ -6,8 +6,8 @@ use graph_engine::MemoryStore;
 use crate::case::{Case, Figure};
 use crate::process::{each, peak, resident};
 use crate::talk::id;
-use crate::work::Here;
-use crate::work::chat::{Chat, growing};
+use crate::workloads::Here;
+use crate::workloads::chat::{Chat, growing};
 
 pub(crate) fn cases() -> Vec<Case> {
     let case = |turns: u64, size| Case::new(format!("idle memory, {turns} turns"), size);

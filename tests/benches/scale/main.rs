@@ -18,9 +18,9 @@ mod process;
 mod running;
 mod steps;
 mod talk;
-#[path = "../work/mod.rs"]
+#[path = "../workloads/mod.rs"]
 #[expect(dead_code, reason = "the rows measure more of it")]
-mod work;
+mod workloads;
 
 use std::process::ExitCode;
 

@@ -7,7 +7,7 @@ use graph_engine::MemoryStore;
 use crate::case::{Case, Figure};
 use crate::process::{each, resident};
 use crate::talk::id;
-use crate::work::count::{Noop, chain};
+use crate::workloads::count::{Noop, chain};
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![

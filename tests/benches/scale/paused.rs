@@ -10,9 +10,9 @@ use rusqlite::Connection;
 use crate::case::{Case, Figure};
 use crate::process::{Since, each, median, peak, resident};
 use crate::talk::{asking, id, pause};
-use crate::work::Here;
-use crate::work::chat::Chat;
-use crate::work::sqlite::folded;
+use crate::workloads::Here;
+use crate::workloads::chat::Chat;
+use crate::workloads::sqlite::folded;
 
 /// How many single calls are timed; the median counts.
 const CALLS: u64 = 100;

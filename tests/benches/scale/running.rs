@@ -13,9 +13,9 @@ use tokio::sync::Semaphore;
 use crate::case::{Case, Figure};
 use crate::process::{Since, each, peak, resident};
 use crate::talk::{id, said};
-use crate::work::Here;
-use crate::work::chat::Chat;
-use crate::work::sqlite::Filed;
+use crate::workloads::Here;
+use crate::workloads::chat::Chat;
+use crate::workloads::sqlite::Filed;
 
 pub(crate) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();

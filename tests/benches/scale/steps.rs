@@ -8,8 +8,8 @@ use tokio::runtime::{Builder, Runtime};
 use crate::case::{Case, Figure};
 use crate::process::{Since, median};
 use crate::talk::id;
-use crate::work::count::{Count, Tick, looping};
-use crate::work::sqlite::Filed;
+use crate::workloads::count::{Count, Tick, looping};
+use crate::workloads::sqlite::Filed;
 
 /// Measurements of a case; the median of each figure counts.
 const TIMES: usize = 3;

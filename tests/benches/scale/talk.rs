@@ -5,7 +5,7 @@ use std::ops::Range;
 use futures_util::future::join_all;
 use graph_engine::{Ctx, END, Graph, NodeError, Runner, START, Snap, Status};
 
-use crate::work::chat::{Chat, ChatUpdate, msg};
+use crate::workloads::chat::{Chat, ChatUpdate, msg};
 
 /// Turns at once while threads are made.
 const WINDOW: usize = 1_000;

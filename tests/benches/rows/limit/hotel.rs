@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use async_trait::async_trait;
 
-use crate::work::hotel::{Phase, Said, TURNS, answers, asks, done, is_bad};
+use crate::workloads::hotel::{Phase, Said, TURNS, answers, asks, done, is_bad};
 
 #[derive(Default)]
 pub(crate) struct Hotel {

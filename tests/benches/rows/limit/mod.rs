@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use crate::work::chat::{Msg, msg};
+use crate::workloads::chat::{Msg, msg};
 
 /// One state for all of them.
 #[derive(Default)]

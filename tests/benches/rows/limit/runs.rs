@@ -3,9 +3,9 @@
 use async_trait::async_trait;
 use futures_util::future::join_all;
 
-use crate::work::hotel::Said;
-use crate::work::react::{answers, calls, looked_up};
-use crate::work::subgraph::{extended, is_long, prepared, written};
+use crate::workloads::hotel::Said;
+use crate::workloads::react::{answers, calls, looked_up};
+use crate::workloads::subgraph::{extended, is_long, prepared, written};
 
 /// A packet on its way.
 #[derive(Default)]

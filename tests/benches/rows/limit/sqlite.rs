@@ -4,8 +4,8 @@ use graph_engine_sqlite::Synchronous;
 use rusqlite::{Connection, params};
 use tempfile::TempDir;
 
-use crate::work::chat::{Msg, msg};
-use crate::work::sqlite::folded;
+use crate::workloads::chat::{Msg, msg};
+use crate::workloads::sqlite::folded;
 
 /// A file with the table.
 pub(crate) struct Deltas {
