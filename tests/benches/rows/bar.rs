@@ -1,7 +1,7 @@
 //! What is asked of a row, and whether it is reached.
 
-/// A row is reached when one of its bars is: the ratio to the limit measured in the same process, or the absolute figure of the
-/// machine on which the targets were set.
+/// A row is reached when one of its bars is: the ratio to the limit measured in the same process, or the figure of the machine
+/// on which the targets were set, times what this one takes longer.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Bar {
     /// At most so many times the limit; in a law, so many times the small one.

@@ -9,7 +9,7 @@ use crate::suite::{Row, Suite};
 use crate::workloads::count::{Count, Tick, chain_runner, five_at_once};
 use crate::workloads::{Here, turn};
 
-const TURNS: u64 = 10_000;
+pub(crate) const TURNS: u64 = 10_000;
 
 fn engine(here: &Here, runner: Runner<Count>, n: u64) -> Timed<'static> {
     let here = here.clone();
@@ -22,7 +22,7 @@ fn engine(here: &Here, runner: Runner<Count>, n: u64) -> Timed<'static> {
     })
 }
 
-fn seq_by_hand(here: &Here) -> Timed<'static> {
+pub(crate) fn seq_by_hand(here: &Here) -> Timed<'static> {
     let here = here.clone();
     let nodes = limit::boxed(3, |_| limit::Count);
     times(1, move || {

@@ -24,6 +24,7 @@ mod hotel;
 mod invoke;
 mod limit;
 mod measure;
+mod pace;
 mod peak;
 mod process;
 mod runs;
@@ -58,7 +59,8 @@ fn main() -> ExitCode {
             Err(error) => refuse(&error),
         };
     }
-    let mut suite = Suite::new(args);
+    let pace = if args.list { 1.0 } else { pace::measure(&here, args.pairs) };
+    let mut suite = Suite::new(args, pace);
     rows(&mut suite, &here);
     laws(&mut suite, &here);
     suite.end();

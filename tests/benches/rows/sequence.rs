@@ -10,8 +10,8 @@ use crate::suite::{Law, Row, Suite};
 use crate::workloads::count::{Count, Noop, Telling, Tick, chain_runner, looping, noop, tick};
 use crate::workloads::{Here, turn};
 
-const RUNS: u64 = 20;
-const STEPS: u64 = 10_000;
+pub(crate) const RUNS: u64 = 20;
+pub(crate) const STEPS: u64 = 10_000;
 
 /// So many turns of a loop of so many super-steps.
 fn looped(here: &Here, runner: Runner<Count>, runs: u64, steps: u64) -> Timed<'static> {
@@ -33,7 +33,7 @@ pub(crate) fn stored(here: &Here, runner: Runner<Count>, runs: u64, steps: u64) 
 }
 
 /// One boxed node and a boxed route by index.
-fn loop_by_hand(here: &Here, steps: u64, keep: bool) -> Timed<'static> {
+pub(crate) fn loop_by_hand(here: &Here, steps: u64, keep: bool) -> Timed<'static> {
     type Route = Box<dyn Fn(&limit::State) -> Option<usize> + Send + Sync>;
     let here = here.clone();
     let nodes = limit::boxed(1, |_| limit::Count);

@@ -109,14 +109,16 @@ struct Line<'a> {
 /// Everything that is asked for, in order.
 pub(crate) struct Suite {
     args: Args,
+    /// So many times as long as the machine of the table this one takes.
+    pace: f64,
     /// Rows with a line that counts, and whether all such lines are reached.
     reached: BTreeMap<u8, bool>,
     heading: Option<&'static str>,
 }
 
 impl Suite {
-    pub(crate) fn new(args: Args) -> Self {
-        Self { args, reached: BTreeMap::new(), heading: None }
+    pub(crate) fn new(args: Args, pace: f64) -> Self {
+        Self { args, pace, reached: BTreeMap::new(), heading: None }
     }
 
     /// Measures limit and engine in turn, if the row is asked for. The sides are made only then.
@@ -183,7 +185,10 @@ impl Suite {
             (_, Clock::Cpu) => "cpu",
             (_, Clock::Wall) => "wall",
         };
-        let (name, unit, bar) = (row.name(), row.unit, row.bar);
+        let (name, unit, mut bar) = (row.name(), row.unit, row.bar);
+        if clock == "cpu" {
+            bar.most = bar.most.map(|most| most * self.pace);
+        }
         let rows = row.number.as_slice();
         let kind = if row.number.is_some() { "row" } else { "extra" };
         let line = Line { kind, rows, name, unit, clock, quantity, first, second, ratio, bar };
@@ -272,13 +277,16 @@ impl Suite {
         if self.args.list {
         } else if self.args.json {
             print(
-                &json!({"kind": "summary", "rows": ROWS, "measured": measured, "reached": reached, "short": short})
-                    .to_string(),
+                &json!({
+                    "kind": "summary", "rows": ROWS, "measured": measured, "reached": reached, "short": short,
+                    "pace": self.pace,
+                })
+                .to_string(),
             );
-        } else if measured == ROWS {
-            print(&format!("\n{reached} of {ROWS} rows at or under their target"));
         } else {
-            print(&format!("\n{reached} of the {measured} measured rows at or under their target"));
+            print(&format!("\nThis machine takes {:.2} times as long as the one of the table.", self.pace));
+            let of = if measured == ROWS { format!("{ROWS}") } else { format!("the {measured} measured") };
+            print(&format!("{reached} of {of} rows at or under their target"));
         }
     }
 }
