@@ -6,5 +6,5 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 scripts/local-llm install
 # Built before the server starts, which would only be slowed down.
-cargo test --package demos --test llm_e2e --no-run
-CI=true scripts/local-llm run cargo test --package demos --test llm_e2e -- --test-threads 1
+cargo test --workspace --test llm_e2e --no-run
+CI=true scripts/local-llm run cargo test --workspace --test llm_e2e -- --test-threads 1

@@ -204,6 +204,31 @@ fn no_file_is_long_and_half_of_them_are_short() {
     assert!(median <= MEDIAN, "the median file has {median} lines, more than {MEDIAN}");
 }
 
+#[test]
+fn every_file_of_behaviour_tests_belongs_to_one_target() {
+    let folder = root().join("tests");
+    let manifest = fs::read_to_string(folder.join("Cargo.toml")).expect("UTF-8");
+    let paths = manifest.lines().filter_map(|line| line.strip_prefix("path = \"tests/")?.strip_suffix(".rs\""));
+    let targets: Vec<String> = paths.map(str::to_owned).collect();
+    let mut run = targets.clone();
+    for target in &targets {
+        let text = fs::read_to_string(folder.join("tests").join(format!("{target}.rs"))).expect("UTF-8");
+        // What stands under a `#[path]` is a part of its file and lies in a folder.
+        let lines: Vec<&str> = text.lines().collect();
+        let parts = lines.windows(2).filter(|pair| !pair[0].starts_with("#[path"));
+        run.extend(parts.filter_map(|pair| Some(pair[1].strip_prefix("mod ")?.strip_suffix(';')?.to_owned())));
+    }
+    run.sort();
+    let entries = fs::read_dir(folder.join("tests")).expect("a folder").map(|entry| entry.expect("an entry").path());
+    let files = entries.filter(|path| path.extension().is_some_and(|extension| extension == "rs"));
+    let mut files: Vec<String> = files.map(|path| path.file_stem().expect("a name").to_string_lossy().into()).collect();
+    files.sort();
+    assert_eq!(
+        run, files,
+        "a file without a target is never run: name it in `tests/Cargo.toml`, or as `mod` of a group"
+    );
+}
+
 /// The modules that `use crate::..` lines of a file name.
 fn used(text: &str) -> Vec<String> {
     let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));

@@ -8,7 +8,7 @@ use std::process::Command;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::expected::Picture;
+use super::expected::Picture;
 
 pub(crate) fn is_here() -> bool {
     Command::new("dot").arg("-V").output().is_ok_and(|output| output.status.success())

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde::Deserialize;
 
-use crate::expected::Picture;
+use super::expected::Picture;
 
 /// The script that runs the parser, if it is installed.
 pub(crate) fn checker() -> Option<PathBuf> {

@@ -2,7 +2,7 @@
 
 use graph_engine::{EdgeKind, ExecutedPath, START, Topology};
 
-use crate::names::{SplitMix, hostile_name};
+use super::names::{SplitMix, hostile_name};
 
 /// A turn of the small hotel with everything that a path can say: retries, rejections, a move that nobody declared, a
 /// node of another version, a failure, a join that still waits.

@@ -1,0 +1,8 @@
+//! Graphs inside graphs.
+
+mod children;
+mod children_drawn;
+mod children_events;
+mod children_interrupts;
+mod children_persistence;
+mod children_time;

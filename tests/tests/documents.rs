@@ -1,0 +1,5 @@
+//! The documents and the sources keep their rules.
+
+mod behaviours_doc;
+mod from_langgraph_doc;
+mod tidy;
