@@ -41,16 +41,7 @@ pub(crate) fn decode_outcome<S: State>(state: &S, bytes: &[u8]) -> Result<Outcom
 impl<S: State> Machine<S> {
     /// Asks for a commit of the changed fields and the position, or goes on when nothing is durable.
     pub(super) fn commit(&mut self, kind: CheckpointKind) -> Ask<S> {
-        if !self.options.durable {
-            return self.advance();
-        }
-        // A branch begins with its first commit.
-        if self.hold && !self.fork && matches!(kind, CheckpointKind::Input | CheckpointKind::Step) {
-            self.unsaved = true;
-            // Tasks descend from this input, although it will be stored with something later.
-            if std::mem::take(&mut self.fresh) {
-                self.origin = self.prefix.id(self.head, self.step);
-            }
+        if !self.options.durable || self.holds_back(kind) {
             return self.advance();
         }
         self.unsaved = false;
@@ -66,6 +57,20 @@ impl<S: State> Machine<S> {
             },
             Err(cause) => fail(RunError::Encode { thread: self.thread(), step: self.step, cause }),
         }
+    }
+
+    /// Whether such a commit waits and goes out with something later.
+    pub(super) fn holds_back(&mut self, kind: CheckpointKind) -> bool {
+        // A branch begins with its first commit.
+        if !self.hold || self.fork || !matches!(kind, CheckpointKind::Input | CheckpointKind::Step) {
+            return false;
+        }
+        self.unsaved = true;
+        // Tasks descend from this input, although it will be stored with something later.
+        if std::mem::take(&mut self.fresh) {
+            self.origin = self.prefix.id(self.head, self.step);
+        }
+        true
     }
 
     fn encode(&mut self, commit: &mut Commit) -> Result<(), CodecError> {
