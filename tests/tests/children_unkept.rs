@@ -258,7 +258,8 @@ async fn tasks_of_one_child_called_again_and_again_have_keys_of_their_own() {
         noted.add(&ctx.idempotency_key());
         async {}
     };
-    let inner = talk("inner").node("a", note.clone()).node("b", note).edge(START, "a").edge("a", "b").compile().unwrap();
+    let inner =
+        talk("inner").node("a", note.clone()).node("b", note).edge(START, "a").edge("a", "b").compile().unwrap();
     let node = move |ctx: Ctx| {
         let inner = inner.clone();
         async move {

@@ -6,7 +6,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::PoisonError;
 
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use super::outcome::TaskOutcome;
 use super::{Ask, Machine, Stopped, fail, rank_of, stop};
@@ -140,13 +139,16 @@ impl<S: State> Machine<S> {
         &self.frontier.left
     }
 
-    /// The stored form of what an embedded machine has written.
-    pub(super) fn written_row(&self) -> Result<Option<Box<RawValue>>, CodecError> {
-        let Some(embedded) = &self.embedded else { return Ok(None) };
-        let mut json = Vec::new();
-        self.shared.state.encode_update(&embedded.written, &mut json)?;
-        let row = serde_json::from_slice(&json);
-        row.map(Some).map_err(|cause| CodecError::Encode { field: "(written)".into(), cause })
+    /// Adds what an embedded machine has written to its position. It is JSON already: among the other fields it would be
+    /// read once more.
+    pub(super) fn add_written(&self, position: &mut Vec<u8>) -> Result<(), CodecError> {
+        let Some(embedded) = &self.embedded else { return Ok(()) };
+        // The object's end.
+        position.pop();
+        position.extend_from_slice(b",\"written\":");
+        self.shared.state.encode_update(&embedded.written, position)?;
+        position.push(b'}');
+        Ok(())
     }
 
     /// The children of finished tasks have moved on with the thread.

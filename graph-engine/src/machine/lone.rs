@@ -104,7 +104,10 @@ impl<S: State> Machine<S> {
                 };
                 let declared = match &goto {
                     Goto::Go(to) if !graph.leads_out(to.name) => {
-                        targets.iter().find(|(name, _)| std::ptr::eq(*name, to.name))
+                        // Mostly it is the very text, unless the compiler keeps one for each part of a program.
+                        let is_same = |(name, _): &&(&'static str, _)| std::ptr::eq(*name, to.name);
+                        let same = targets.iter().find(is_same);
+                        same.or_else(|| targets.iter().find(|(name, _)| *name == to.name))
                     }
                     _ => None,
                 };

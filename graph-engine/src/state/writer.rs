@@ -431,7 +431,11 @@ impl Serializer for Text<'_> {
     }
 
     fn serialize_str(self, text: &str) -> Result<(), Unwritten> {
-        if self.raw { self.out.extend_from_slice(text.as_bytes()) } else { write_text(text, self.out) }
+        if self.raw {
+            self.out.extend_from_slice(text.as_bytes())
+        } else {
+            write_text(text, self.out)
+        }
         Ok(())
     }
 

@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use crate::checkpoint_id::CheckpointId;
 use crate::name::Name;
-use crate::task::{Again, Cancel, Ctx, Emitted, EmittedKind, Extra, Held, Interrupt, NodeIx, Shared, Sink, Task, TurnContext};
+use crate::task::{
+    Again, Cancel, Ctx, Emitted, EmittedKind, Extra, Held, Interrupt, NodeIx, Shared, Sink, Task, TurnContext,
+};
 use crate::task_id::TaskId;
 use serde::Serialize;
 use serde_json::Value;

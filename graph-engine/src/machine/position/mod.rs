@@ -94,7 +94,8 @@ impl<S: State> Machine<S> {
 
     fn encode_position(&mut self, out: &mut Vec<u8>) -> Result<(), CodecError> {
         if !self.is_plain() {
-            return serde_json::to_writer(out, &self.position()?).map_err(frontier_error);
+            serde_json::to_writer(&mut *out, &self.position()?).map_err(frontier_error)?;
+            return self.add_written(out);
         }
         let graph = self.graph.inner();
         let [nodes, fields] = graph.json_names();
@@ -155,7 +156,8 @@ impl<S: State> Machine<S> {
             completed: frontier.completed,
             children: self.shared.turn.kept_children.lock().unwrap_or_else(PoisonError::into_inner).clone(),
             call: self.embedded.as_ref().map(|embedded| embedded.call.clone()),
-            written: self.written_row()?,
+            // It follows behind all this.
+            written: None,
             left: frontier.left.iter().map(hop_row).collect::<Result<_, _>>()?,
             broke: self.breaks.here,
             wrote,
