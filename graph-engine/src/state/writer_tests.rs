@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use serde::Serialize;
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde_json::json;
 use serde_json::value::RawValue;
