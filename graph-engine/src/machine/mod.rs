@@ -186,7 +186,8 @@ impl<S: State> Machine<S> {
         frontier.trace = options.record.then(Box::default);
         Self {
             frontier,
-            prefix: if options.durable {
+            // A child graph has that of its call.
+            prefix: if options.durable && turn.nested.is_none() {
                 IdPrefix::new(&turn.thread, &turn.namespace, &turn.turn)
             } else {
                 IdPrefix::default()

@@ -8,6 +8,7 @@ pub(crate) mod dynamic;
 mod field;
 mod finite;
 mod log;
+mod only_text;
 mod stored_fields;
 mod text;
 mod write;
