@@ -158,7 +158,7 @@ pub use state::{
 };
 pub use store::{
     AtOnce, CacheKey, CheckpointInfo, CheckpointKind, CheckpointStore, Commit, FieldRow, Filter, Keep, MemoryCache,
-    MemoryStore, NodeCache, Place, SavedResult, Segment, Stored, Tags, ThreadFilter, ThreadInfo,
+    MemoryStore, NodeCache, Place, SavedResult, Segment, SegmentRef, Segments, Stored, Tags, ThreadFilter, ThreadInfo,
 };
 pub use stuck_task::StuckTask;
 pub use task::{

@@ -4,11 +4,13 @@ mod cache;
 mod checkpoint;
 mod listing;
 mod memory;
+mod segments;
 
 pub use cache::{CacheKey, MemoryCache, NodeCache};
 pub use checkpoint::{CheckpointInfo, CheckpointKind, Commit, FieldRow, Place, SavedResult, Segment, Stored, Tags};
 pub use listing::{Filter, Keep, ThreadFilter, ThreadInfo};
 pub use memory::MemoryStore;
+pub use segments::{SegmentRef, Segments};
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -1,5 +1,7 @@
 //! Finding one checkpoint, and what is said of it.
 
+use std::borrow::Cow;
+
 use graph_engine::{CheckpointId, CheckpointInfo, CheckpointKind, Place, StoreError, Tags};
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -119,7 +121,7 @@ pub(crate) fn position(whose: Whose<'_>, header: &Header<'_>) -> Result<Vec<u8>,
     let what = || "the position".to_owned();
     match header.position {
         Position::Around(before, after) => Ok([before, &header.step.to_string(), after].concat().into_bytes()),
-        Position::Row(row) => whose.row(Held::Here(row), header.id, what),
-        Position::Large(number) => whose.row(Held::Large(number), header.id, what),
+        Position::Row(row) => whose.row(Held::Here(row), header.id, what).map(Cow::into_owned),
+        Position::Large(number) => whose.row(Held::Large(number), header.id, what).map(Cow::into_owned),
     }
 }

@@ -81,7 +81,7 @@ pub(crate) fn field(
     let Some((_, mut blocks, number)) = at(connection, place, id)? else { return Ok(Vec::new()) };
     // A field that doesn't count its items is one segment, whatever the range.
     let touches = |items: &Range<u64>| items.is_empty() || (items.start < range.end && range.start < items.end);
-    visible(&mut blocks, number, Some(field), touches)
+    Ok(visible(&mut blocks, number, Some(field), touches)?.into_iter().collect())
 }
 
 /// What one checkpoint changed, or all of it if what it followed was pruned.
@@ -101,10 +101,15 @@ pub(crate) fn row_of(blocks: &mut Blocks<'_>, number: i64) -> Result<Commit, Fai
     (commit.id, commit.parent, commit.kind) = (stored.info.id, stored.info.parent, stored.info.kind);
     (commit.turn, commit.step, commit.time_ms) = (stored.info.turn, stored.info.step, stored.info.time_ms);
     (commit.due_ms, commit.tags) = (due_ms, Arc::new(stored.info.tags));
-    for field in fields {
+    for field in fields.iter() {
         let start = commit.bytes.len();
-        commit.bytes.extend_from_slice(&field.bytes);
-        commit.fields.push(FieldRow::new(field.name, field.encoding, field.items, start..commit.bytes.len()));
+        commit.bytes.extend_from_slice(field.bytes);
+        commit.fields.push(FieldRow::new(
+            field.name.to_owned(),
+            field.encoding,
+            field.items,
+            start..commit.bytes.len(),
+        ));
     }
     commit.bytes.extend_from_slice(&stored.position);
     Ok(commit)

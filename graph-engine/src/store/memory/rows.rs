@@ -18,6 +18,7 @@ use crate::name::Name;
 use crate::state::Encoding;
 use crate::store::checkpoint::{CheckpointInfo, CheckpointKind, Commit, FieldRow, SavedResult, Segment, Stored, Tags};
 use crate::store::listing::Filter;
+use crate::store::segments::Segments;
 
 /// Checkpoints between two index rows of a state with few fields.
 const DISTANCE: usize = 16;
@@ -443,12 +444,14 @@ impl Rows {
     pub(super) fn load(&self, at: usize) -> Stored {
         let info = self.info(at);
         let saved = self.saved.iter().filter(|(id, _)| *id == info.id).map(|(_, result)| result.clone());
-        Stored {
-            position: self.position(at).to_vec(),
-            fields: self.segments(at).into_iter().map(|link| self.segment(link)).collect(),
-            saved: saved.collect(),
-            info,
+        let links = self.segments(at);
+        let mut fields = Segments::new();
+        fields.reserve(links.len(), links.iter().map(|link| self.fields[*link].bytes.len()).sum());
+        for link in links {
+            let LinkRow { name, encoding, items, bytes } = self.link(link);
+            fields.push(name, encoding, items, bytes);
         }
+        Stored { position: self.position(at).to_vec(), fields, saved: saved.collect(), info }
     }
 
     pub(super) fn position(&self, at: usize) -> &[u8] {
