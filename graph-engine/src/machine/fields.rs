@@ -116,7 +116,10 @@ impl Changes {
     }
 
     /// These fields were read from a checkpoint, which holds them as they are.
-    fn take_read(&mut self, read: FieldSet) {
+    fn take_read<S: State>(&mut self, state: &S, read: FieldSet) {
+        for field in read.iter() {
+            self.stored[field].mark = state.mark(field);
+        }
         let rewritten = std::mem::take(&mut self.rewritten);
         self.whole = self.whole.without(read) | rewritten;
         self.dirty.insert(rewritten);
@@ -264,8 +267,49 @@ impl<S: State> Machine<S> {
         let mut read = FieldSet::EMPTY;
         let warnings = &mut self.report.warnings;
         read_fields(state, &mut self.changes.stored, &mut read, segments, warnings)?;
-        self.changes.take_read(read);
+        self.changes.take_read(state, read);
         Ok(())
+    }
+
+    /// Takes the fields of a checkpoint that were read before.
+    pub(super) fn take_fields(&mut self, fields: &ReadFields<S>) {
+        let state = &mut Arc::make_mut(&mut self.shared).state;
+        state.clone_from(&fields.state);
+        self.changes.stored.clone_from(&fields.stored);
+        self.changes.take_read(state, fields.read);
+    }
+}
+
+/// The fields of a checkpoint as they were read, to go on from when more is stored.
+pub(crate) struct ReadFields<S> {
+    state: S,
+    stored: Vec<StoredField>,
+    read: FieldSet,
+}
+
+impl<S: State> ReadFields<S> {
+    pub(super) fn new(initial: &S) -> Self {
+        let stored = vec![StoredField::default(); initial.fields().len()];
+        Self { state: initial.clone(), stored, read: FieldSet::EMPTY }
+    }
+
+    /// Bytes of the state as it is stored.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.stored.iter().map(StoredField::size).sum()
+    }
+
+    pub(super) fn read(&mut self, segments: &Segments, warnings: &mut Vec<String>) -> Result<(), String> {
+        read_fields(&mut self.state, &mut self.stored, &mut self.read, segments, warnings)
+    }
+
+    /// Reads what was stored since. `false` if there is anything unusual: then all has to be read anew.
+    pub(crate) fn read_since(&mut self, segments: &Segments) -> bool {
+        // What is gone has no value to go back to here.
+        if segments.iter().any(|segment| segment.encoding == Encoding::Removed) {
+            return false;
+        }
+        let mut warnings = Vec::new();
+        self.read(segments, &mut warnings).is_ok() && warnings.is_empty()
     }
 }
 
@@ -310,9 +354,6 @@ fn read_fields<S: State>(
         }
         stored.mark = segment.items.end;
         read.insert(FieldSet::of(field));
-    }
-    for field in read.iter() {
-        stored[field].mark = state.mark(field);
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use graph_engine::{CheckpointId, Commit, FieldRow, Place, SavedResult, Segment, StoreError, Stored, TaskId};
+use graph_engine::{CheckpointId, Commit, FieldRow, Mark, Place, SavedResult, Segment, StoreError, Stored, TaskId};
 use graph_engine_rows::decode;
 use rusqlite::Connection;
 
@@ -54,15 +54,44 @@ fn saved(connection: &Connection, space: i64, at: CheckpointId, thread: &str) ->
     Ok(results)
 }
 
-/// A checkpoint with all its fields and, if it is the head, what was saved after it.
+/// Whether a checkpoint is still there and led to another one.
+fn led(blocks: &mut Blocks<'_>, known: i64, checkpoint: CheckpointId, mut number: i64) -> Result<bool, Failed> {
+    while number > known {
+        let whose = blocks.whose;
+        let (block, slot) = blocks.needed(number)?;
+        let header = block.header(slot).map_err(|damaged| whose.damaged(number, damaged))?;
+        number = match header.map(|header| header.parent) {
+            Some(Parent::Back(back)) if back > 0 => number - back,
+            _ => return Ok(false),
+        };
+    }
+    let slot = blocks.slot(known)?.filter(|_| number == known);
+    Ok(slot.is_some_and(|(block, slot)| block.id(slot) == Some(checkpoint)))
+}
+
+/// A checkpoint with all its fields and, if it is the head, what was saved after it. Of the head what was there at a mark
+/// is left out. `opened` is the number of the store that is asked.
 pub(crate) fn load(
     connection: &Connection,
     place: &Place,
     at_id: Option<CheckpointId>,
+    mark: Option<Mark>,
+    opened: u64,
 ) -> Result<Option<Stored>, Failed> {
     let Some((space, mut blocks, number)) = at(connection, place, at_id)? else { return Ok(None) };
     let (mut stored, ..) = bare(&mut blocks, number)?;
-    stored.fields = visible(&mut blocks, number, None, |_| true)?;
+    // Numbers of spaces are never given out again, so a number in a space is one record for ever.
+    let of = |mark: &Mark| mark.numbers()[..2] == [opened, space.number as u64] && at_id.is_none();
+    let mut since = 0;
+    if let Some(mark) = mark.filter(of)
+        && let Ok(known) = i64::try_from(mark.numbers()[2])
+        && known > 0
+        && led(&mut blocks, known, mark.checkpoint(), number)?
+    {
+        (since, stored.since) = (known, Some(mark));
+    }
+    stored.fields = visible(&mut blocks, number, since, None, |_| true)?;
+    stored.mark = Some(Mark::new(stored.info.id, [opened, space.number as u64, number as u64]));
     // A damaged head doesn't hide what came before it.
     if at_id.is_none() || head(&mut blocks).is_ok_and(|head| head == Some(number)) {
         stored.saved = saved(connection, space.number, stored.info.id, &place.thread)?;
@@ -81,7 +110,7 @@ pub(crate) fn field(
     let Some((_, mut blocks, number)) = at(connection, place, id)? else { return Ok(Vec::new()) };
     // A field that doesn't count its items is one segment, whatever the range.
     let touches = |items: &Range<u64>| items.is_empty() || (items.start < range.end && range.start < items.end);
-    Ok(visible(&mut blocks, number, Some(field), touches)?.into_iter().collect())
+    Ok(visible(&mut blocks, number, 0, Some(field), touches)?.into_iter().collect())
 }
 
 /// What one checkpoint changed, or all of it if what it followed was pruned.
@@ -95,7 +124,7 @@ pub(crate) fn row_of(blocks: &mut Blocks<'_>, number: i64) -> Result<Commit, Fai
     let (stored, due_ms, follows) = bare(blocks, number)?;
     let fields = match follows {
         true => own(blocks, number)?,
-        false => visible(blocks, number, None, |_| true)?,
+        false => visible(blocks, number, 0, None, |_| true)?,
     };
     let mut commit = Commit::default();
     (commit.id, commit.parent, commit.kind) = (stored.info.id, stored.info.parent, stored.info.kind);

@@ -66,31 +66,32 @@ enum Where {
 }
 
 /// For every field (or one) its base and the deltas after it, in order, as of a checkpoint. A segment that is not
-/// wanted is not read.
+/// wanted is not read, nor what was there up to the number `since`.
 pub(crate) fn visible(
     blocks: &mut Blocks<'_>,
     number: i64,
+    since: i64,
     only: Option<&str>,
     wanted: impl Fn(&Range<u64>) -> bool,
 ) -> Result<Segments, Failed> {
     let (whose, of) = (blocks.whose, id(blocks, number)?);
     let (fields, _) = directory(blocks, number)?;
-    let mut all = Segments::new();
     let mut found: Vec<Found> = Vec::new();
-    for (name, newest) in fields {
-        if only.is_some_and(|only| only != name) {
+    let (mut ends, mut bytes) = (Vec::with_capacity(fields.len()), 0);
+    for (name, newest) in &fields {
+        if *newest <= since || only.is_some_and(|only| only != name) {
             continue;
         }
         // Newest first; turned round below.
-        let (mut at, mut bytes) = (newest, 0);
+        let mut at = *newest;
         loop {
             let (place, block, slot) = blocks.needed_at(at)?;
             let damaged = |damaged| whose.damaged(at, damaged);
             let mut groups = block.groups(slot).map_err(damaged)?;
-            let back = groups.find(&name).map_err(damaged)?;
+            let back = groups.find(name).map_err(damaged)?;
             let (start, mut complete) = (found.len(), false);
             while let Some(piece) = groups.next_piece().map_err(damaged)? {
-                let encoding = encoding(piece.encoding, &name, of, whose)?;
+                let encoding = encoding(piece.encoding, name, of, whose)?;
                 if encoding.is_whole() {
                     found.truncate(start);
                     complete = true;
@@ -108,20 +109,25 @@ pub(crate) fn visible(
                 }
             }
             found[start..].reverse();
-            if complete || back == 0 {
+            if complete || back == 0 || at - back <= since {
                 break;
             }
             at -= back;
         }
-        all.reserve(found.len(), bytes);
-        for Found { encoding, items, held } in found.drain(..).rev() {
+        ends.push((name, found.len()));
+    }
+    let (mut all, mut start) = (Segments::new(), 0);
+    all.reserve(found.len(), bytes);
+    for (name, end) in ends {
+        for Found { encoding, items, held } in found[start..end].iter().rev() {
             let row = match held {
-                Where::Block(place, range) => Held::Here(blocks.bytes(place, range)),
-                Where::Large(number) => Held::Large(number),
+                Where::Block(place, range) => Held::Here(blocks.bytes(*place, range.clone())),
+                Where::Large(number) => Held::Large(*number),
             };
             let bytes = whose.row(row, of, || format!("field `{name}`"))?;
-            all.push(&name, encoding, items, &bytes);
+            all.push(name, *encoding, items.clone(), &bytes);
         }
+        start = end;
     }
     Ok(all)
 }
