@@ -142,16 +142,6 @@ impl SqliteStore {
         self.queue.stats()
     }
 
-    async fn read(
-        &self,
-        place: &Place,
-        at: Option<CheckpointId>,
-        mark: Option<Mark>,
-    ) -> Result<Option<Stored>, StoreError> {
-        let (of, opened) = (place.clone(), self.opened);
-        self.ask(&place.thread, move |connection| read::load(connection, &of, at, mark, opened)).await
-    }
-
     async fn ask<T: Send + 'static>(
         &self,
         thread: &str,
@@ -191,11 +181,22 @@ impl CheckpointStore for SqliteStore {
         if self.readers.as_ref().is_some_and(|readers| readers.is_new(place)) {
             return Ok(None);
         }
-        self.read(place, at, None).await
+        let (of, opened) = (place.clone(), self.opened);
+        self.ask(&place.thread, move |connection| read::load(connection, &of, at, opened)).await
     }
 
     async fn load_since(&self, place: &Place, mark: Mark) -> Result<Option<Stored>, StoreError> {
-        self.read(place, None, Some(mark)).await
+        let opened = self.opened;
+        let at_once = |connection: &Connection| read::load_since(connection, place, mark, opened, true);
+        if let Some(since) = self.readers.as_ref().and_then(|readers| readers.at_once(at_once)) {
+            return Ok(Some(since));
+        }
+        let of = place.clone();
+        let question = move |connection: &Connection| match read::load_since(connection, &of, mark, opened, false)? {
+            Some(since) => Ok(Some(since)),
+            None => read::load(connection, &of, None, opened),
+        };
+        self.ask(&place.thread, question).await
     }
 
     async fn field(

@@ -49,8 +49,9 @@ pub(crate) fn find(blocks: &mut Blocks<'_>, space: Space, id: CheckpointId) -> R
 
 /// The same of one that is in the index.
 pub(crate) fn indexed(blocks: &mut Blocks<'_>, space: Space, id: CheckpointId) -> Result<Option<i64>, Failed> {
+    // A sum is no parameter, whose every new value would let SQLite plan the statement anew.
     let mut query =
-        blocks.whose.connection.prepare_cached("SELECT number FROM ids WHERE space = ?1 AND prefix = ?2")?;
+        blocks.whose.connection.prepare_cached("SELECT number FROM ids WHERE space = ?1 + 0 AND prefix = ?2 + 0")?;
     let mut rows = query.query([space.number, keys::prefix(id)])?;
     while let Some(row) = rows.next()? {
         let number = row.get(0)?;

@@ -7,7 +7,7 @@ use graph_engine::{CheckpointId, Commit, FieldRow, Mark, Place, SavedResult, Seg
 use graph_engine_rows::decode;
 use rusqlite::Connection;
 
-use super::blocks::Blocks;
+use super::blocks::{Blocks, Whose};
 use super::checkpoint::{Space, find, head, header, id, info, position, space};
 use super::segments::{own, visible};
 use crate::block::Parent;
@@ -38,9 +38,11 @@ fn bare(blocks: &mut Blocks<'_>, number: i64) -> Result<(Stored, Option<u64>, bo
     Ok((stored, due, follows))
 }
 
-fn saved(connection: &Connection, space: i64, at: CheckpointId, thread: &str) -> Result<Vec<SavedResult>, Failed> {
+fn saved(whose: Whose<'_>, at: CheckpointId) -> Result<Vec<SavedResult>, Failed> {
+    let Whose { connection, space, thread } = whose;
+    // A sum is no parameter, whose every new value would let SQLite plan the statement anew.
     let mut query = connection
-        .prepare_cached("SELECT step, rank, name, bytes FROM saved WHERE space = ?1 ORDER BY step, rank, name")?;
+        .prepare_cached("SELECT step, rank, name, bytes FROM saved WHERE space = ?1 + 0 ORDER BY step, rank, name")?;
     let mut rows = query.query([space])?;
     let mut results = Vec::new();
     while let Some(row) = rows.next()? {
@@ -53,6 +55,9 @@ fn saved(connection: &Connection, space: i64, at: CheckpointId, thread: &str) ->
     }
     Ok(results)
 }
+
+/// How long the way from a mark to the head may be for whoever must not wait.
+const SHORT: i64 = 64;
 
 /// Whether a checkpoint is still there and led to another one.
 fn led(blocks: &mut Blocks<'_>, known: i64, checkpoint: CheckpointId, mut number: i64) -> Result<bool, Failed> {
@@ -69,34 +74,58 @@ fn led(blocks: &mut Blocks<'_>, known: i64, checkpoint: CheckpointId, mut number
     Ok(slot.is_some_and(|(block, slot)| block.id(slot) == Some(checkpoint)))
 }
 
-/// A checkpoint with all its fields and, if it is the head, what was saved after it. Of the head what was there at a mark
-/// is left out. `opened` is the number of the store that is asked.
+/// A checkpoint with all its fields and, if it is the head, what was saved after it. `opened` is the number of the store
+/// that is asked.
 pub(crate) fn load(
     connection: &Connection,
     place: &Place,
     at_id: Option<CheckpointId>,
-    mark: Option<Mark>,
     opened: u64,
 ) -> Result<Option<Stored>, Failed> {
     let Some((space, mut blocks, number)) = at(connection, place, at_id)? else { return Ok(None) };
-    let (mut stored, ..) = bare(&mut blocks, number)?;
-    // Numbers of spaces are never given out again, so a number in a space is one record for ever.
-    let of = |mark: &Mark| mark.numbers()[..2] == [opened, space.number as u64] && at_id.is_none();
-    let mut since = 0;
-    if let Some(mark) = mark.filter(of)
-        && let Ok(known) = i64::try_from(mark.numbers()[2])
-        && known > 0
-        && led(&mut blocks, known, mark.checkpoint(), number)?
-    {
-        (since, stored.since) = (known, Some(mark));
-    }
-    stored.fields = visible(&mut blocks, number, since, None, |_| true)?;
-    stored.mark = Some(Mark::new(stored.info.id, [opened, space.number as u64, number as u64]));
     // A damaged head doesn't hide what came before it.
-    if at_id.is_none() || head(&mut blocks).is_ok_and(|head| head == Some(number)) {
-        stored.saved = saved(connection, space.number, stored.info.id, &place.thread)?;
+    let is_head = at_id.is_none() || head(&mut blocks).is_ok_and(|head| head == Some(number));
+    stored(&mut blocks, space, number, 0, is_head, opened).map(Some)
+}
+
+/// The head without what was there at a mark; `None` if it has to be read whole. With `short`, also if much was stored
+/// since.
+pub(crate) fn load_since(
+    connection: &Connection,
+    place: &Place,
+    mark: Mark,
+    opened: u64,
+    short: bool,
+) -> Result<Option<Stored>, Failed> {
+    let Some((space, mut blocks, number)) = at(connection, place, None)? else { return Ok(None) };
+    // Numbers of spaces are never given out again, so a number in a space is one record for ever.
+    let [store, of, known] = mark.numbers();
+    let known = i64::try_from(known).unwrap_or(0);
+    let mine = store == opened && of == space.number as u64 && known > 0 && !(short && number - known > SHORT);
+    // Damage is for whoever reads everything to tell.
+    if !mine || !led(&mut blocks, known, mark.checkpoint(), number).is_ok_and(|led| led) {
+        return Ok(None);
     }
+    let mut stored = stored(&mut blocks, space, number, known, true, opened)?;
+    stored.since = Some(mark);
     Ok(Some(stored))
+}
+
+fn stored(
+    blocks: &mut Blocks<'_>,
+    space: Space,
+    number: i64,
+    since: i64,
+    is_head: bool,
+    opened: u64,
+) -> Result<Stored, Failed> {
+    let (mut stored, ..) = bare(blocks, number)?;
+    stored.fields = visible(blocks, number, since, None, |_| true)?;
+    stored.mark = Some(Mark::new(stored.info.id, [opened, space.number as u64, number as u64]));
+    if is_head {
+        stored.saved = saved(blocks.whose, stored.info.id)?;
+    }
+    Ok(stored)
 }
 
 /// The segments of one field that touch a range.
