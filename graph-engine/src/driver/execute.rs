@@ -144,6 +144,11 @@ impl<S: State> Bench<S> {
         self.live.as_ref()?.hub()
     }
 
+    /// Those of them who want to know what becomes of nodes and super-steps.
+    pub(super) fn followed(&self) -> Option<&Hub<S>> {
+        self.live.as_ref()?.followed()
+    }
+
     async fn guarded(&self, guards: &Guards, task: &mut Task<S>) -> (Duration, TaskOutcome<S>) {
         let (id, node) = (task.id, task.node);
         let graph = self.graph.inner();
@@ -192,8 +197,10 @@ impl<S: State> Bench<S> {
     }
 
     async fn execute(&self, task: &mut Task<S>) -> TaskOutcome<S> {
-        if let Some(hub) = self.hub() {
+        if self.turn.cancel.is_read() {
             task.emitted = Some(Arc::new(AtomicU32::new(1)));
+        }
+        if let Some(hub) = self.followed() {
             hub.send(Origin::task(task.id, task.node, task.attempt, 0), EventKind::NodeStarted).await;
         }
         if self.graph.inner().at(task.node).policy.idle_timeout.is_some() {
@@ -212,8 +219,9 @@ impl<S: State> Bench<S> {
         if self.turn.journals.any() {
             outcome = self.judged(task.id, task.attempt, outcome);
         }
+        let is_told = !matches!(outcome, TaskOutcome::Done(_)) || self.followed().is_some();
         match (&self.live, self.hub()) {
-            (Some(live), Some(hub)) => Box::pin(self.told(live, hub, task, outcome)).await,
+            (Some(live), Some(hub)) if is_told => Box::pin(self.told(live, hub, task, outcome)).await,
             _ => outcome,
         }
     }
@@ -264,6 +272,7 @@ impl<S: State> Bench<S> {
     #[cold]
     async fn tell(&self, hub: &Hub<S>, outcome: &TaskOutcome<S>, origin: impl Fn(u32) -> Origin, last: u32) {
         match outcome {
+            _ if self.followed().is_none() => {}
             TaskOutcome::Done(done) | TaskOutcome::Cached(done) => {
                 let kind = self.finished(hub, done, matches!(outcome, TaskOutcome::Cached(_)));
                 hub.send(origin(last), kind).await;

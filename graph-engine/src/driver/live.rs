@@ -55,7 +55,9 @@ impl<S: State> Live<S> {
     #[inline]
     pub(crate) fn hub(&self) -> Option<&Hub<S>> {
         match (self.hub.get(), &self.child) {
-            (None, Some(child)) if child.relay.upgrade().is_some_and(|relay| relay.is_open()) => {
+            (None, Some(child))
+                if self.cancel.is_read() && child.relay.upgrade().is_some_and(|relay| relay.is_open()) =>
+            {
                 Some(self.hub.get_or_init(|| {
                     let (turn, nodes) = (self.turn.clone(), self.nodes.clone());
                     let hub = Hub::new(turn, child.namespace.clone(), nodes, self.clock.clone(), self.cancel.clone());
@@ -64,6 +66,16 @@ impl<S: State> Live<S> {
             }
             (hub, _) => hub,
         }
+    }
+
+    /// The hub, if somebody wants to know what becomes of nodes and super-steps. Most readers of a turn only hear of a child
+    /// graph what its nodes emit.
+    #[inline]
+    pub(crate) fn followed(&self) -> Option<&Hub<S>> {
+        if self.child.is_some() && !self.cancel.is_followed() {
+            return None;
+        }
+        self.hub()
     }
 
     /// Adds a reader; `false` if the turn is over.
@@ -80,7 +92,7 @@ impl<S: State> Live<S> {
             let (turn, nodes) = (self.turn.clone(), self.nodes.clone());
             Hub::new(turn, Name::default(), nodes, self.clock.clone(), self.cancel.clone())
         });
-        self.cancel.note_reader();
+        self.cancel.note_reader(options.has_children());
         hub.add(options, queue)
     }
 }
