@@ -32,6 +32,7 @@ mod wrote;
 pub(crate) use edit::EditBy;
 pub(crate) use embed::{Enter, kept_child};
 pub(crate) use fault::fault;
+pub(crate) use fields::ReadFields;
 pub(crate) use lone::Lone;
 pub(crate) use outcome::{Failure, TaskOutcome};
 pub(crate) use position::{CHILD, call_of, decode_outcome, encode_outcome};

@@ -140,17 +140,16 @@ impl<S: State> Turn<S> {
         let context = Arc::new(context);
         let mut machine = Machine::new(graph.clone(), options, context.clone(), tags);
         if let Some(store) = &store {
-            let stored = store.load(&place, self.at).await;
-            let stored = stored.map_err(|cause| RunError::Store { thread: self.thread.clone(), cause })?;
-            match (stored, self.at) {
-                (Some(stored), None) => machine.restore(stored)?,
-                (Some(stored), Some(_)) => {
+            match self.at {
+                None => drop(self.runner.restore_head(&**store, &self.thread, &mut machine).await?),
+                Some(id) => {
+                    let stored = store.load(&place, Some(id)).await;
+                    let stored = stored.map_err(|cause| RunError::Store { thread: self.thread.clone(), cause })?;
+                    let unknown = || RunError::UnknownCheckpoint { thread: self.thread.clone(), id };
                     // What was saved since belongs to the old branch.
-                    machine.restore(Stored { saved: Vec::new(), ..stored })?;
+                    machine.restore(Stored { saved: Vec::new(), ..stored.ok_or_else(unknown)? })?;
                     machine.branch();
                 }
-                (None, Some(id)) => return Err(RunError::UnknownCheckpoint { thread: self.thread, id }.into()),
-                (None, None) => {}
             }
         }
         machine.break_at(before, after);
