@@ -6,6 +6,7 @@ mod listing;
 mod memory;
 
 pub use cache::{CacheKey, MemoryCache, NodeCache};
+pub(crate) use checkpoint::no_tags;
 pub use checkpoint::{CheckpointInfo, CheckpointKind, Commit, FieldRow, Place, SavedResult, Segment, Stored, Tags};
 pub use listing::{Filter, Keep, ThreadFilter, ThreadInfo};
 pub use memory::MemoryStore;
