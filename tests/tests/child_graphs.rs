@@ -6,3 +6,4 @@ mod children_events;
 mod children_interrupts;
 mod children_persistence;
 mod children_time;
+mod children_unkept;

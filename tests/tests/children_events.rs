@@ -107,6 +107,80 @@ async fn what_a_child_told_counts_for_nothing_when_the_attempt_around_it_fails()
     assert!(seen.contains(&(String::new(), "discarded".to_owned())), "{seen:?}");
 }
 
+/// What nodes of the child emit, and what of it counts for nothing: with their places in the log.
+async fn emitted(graph: &Graph<Talk>, options: StreamOptions) -> Vec<(String, u32, u32, String)> {
+    let mut events = graph.runner().thread("t").run(Talk::update()).stream_with(options);
+    let mut emitted = Vec::new();
+    while let Some(event) = events.next().await {
+        let (Some(task), false) = (event.task, event.namespace.is_empty()) else { continue };
+        if let EventKind::Token(_) | EventKind::Custom(_) | EventKind::AttemptDiscarded = &event.kind {
+            emitted.push((task.to_string(), event.attempt, event.index, event.kind.to_string()));
+        }
+    }
+    events.end().await.unwrap();
+    emitted
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_nodes_of_a_child_emit_has_its_place_whether_somebody_asks_for_their_ends_or_not() {
+    let tries = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let flaky = move |ctx: Ctx| {
+        let broken = tries.fetch_add(1, std::sync::atomic::Ordering::SeqCst).is_multiple_of(2);
+        async move {
+            ctx.token("tried").await;
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            if broken { Err(NodeError::retryable("once")) } else { Ok(()) }
+        }
+    };
+    let inner = talk("inner").node("a", speak).node("b", speak).node("c", || async {});
+    let inner = inner.node("d", flaky.retry(Retry::fixed(2, Duration::from_secs(1)))).node("e", speak);
+    let inner = inner.edge(START, "a").edge("a", "b").edge("b", "c").edge("c", "d").edge("d", "e");
+    let graph = alone("child", child(&inner.compile().unwrap()));
+    let said = |task: &str, by: &str| {
+        let kinds = ["token \"Hel\"".to_owned(), "token \"lo\"".to_owned(), format!("custom {{\"by\":\"{by}\"}}")];
+        (1..).zip(kinds).map(|(index, kind)| (task.to_owned(), 1, index, kind)).collect::<Vec<_>>()
+    };
+    let tried = |attempt, index, kind: &str| ("3.0".to_owned(), attempt, index, kind.to_owned());
+    let mut expected = [said("0.0", "a"), said("1.0", "b")].concat();
+    expected.extend([tried(1, 1, "token \"tried\""), tried(1, 3, "discarded"), tried(2, 1, "token \"tried\"")]);
+    expected.extend(said("4.0", "e"));
+    for options in [StreamOptions::default(), StreamOptions::default().children(true)] {
+        assert_eq!(emitted(&graph, options).await, expected);
+    }
+}
+
+#[tokio::test]
+async fn a_reader_that_comes_while_a_child_runs_hears_of_its_nodes_from_then_on() {
+    let (go, gate) = (std::sync::Arc::new(tokio::sync::Notify::new()), std::sync::Arc::new(tokio::sync::Notify::new()));
+    let (went, opened) = (go.clone(), gate.clone());
+    let wait = move || {
+        let (went, opened) = (went.clone(), opened.clone());
+        async move {
+            went.notify_one();
+            opened.notified().await;
+        }
+    };
+    let inner = talk("inner").node("a", || async {}).node("b", wait).node("c", || async {}).node("d", || async {});
+    let inner = inner.edge(START, "a").edge("a", "b").edge("b", "c").edge("c", "d").compile().unwrap();
+    let runner = alone("child", child(&inner)).runner();
+    let turn = tokio::spawn(std::future::IntoFuture::into_future(runner.thread("t").run(Talk::update())));
+    go.notified().await;
+    let options = StreamOptions::default().modes([Mode::Nodes]).children(true);
+    let events = runner.thread("t").subscribe(options).unwrap();
+    gate.notify_one();
+    let events: Vec<_> = events.collect().await;
+    let of_child = events.iter().filter(|event| !event.namespace.is_empty());
+    let of_child: Vec<_> = of_child.map(|event| (event.step, event.kind.to_string())).collect();
+    let kinds = |step, kinds: &[&str]| kinds.iter().map(|kind| (step, (*kind).to_owned())).collect::<Vec<_>>();
+    let expected = [
+        kinds(1, &["finish", "merged, next `c`"]),
+        kinds(2, &["start", "finish", "merged, next `d`"]),
+        kinds(3, &["start", "finish", "merged"]),
+    ];
+    assert_eq!(of_child, expected.concat());
+    turn.await.unwrap().unwrap();
+}
+
 #[tokio::test]
 async fn the_canonical_log_of_children_is_that_of_every_run() {
     let inner = talk("inner").node("x", speak).node("y", speak).edge(START, "x").edge(START, "y").compile().unwrap();

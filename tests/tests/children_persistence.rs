@@ -400,6 +400,58 @@ async fn every_durability_keeps_a_paused_child_and_a_kept_one() {
 }
 
 #[tokio::test]
+async fn a_child_that_pauses_twice_goes_on_twice_and_no_node_that_has_finished_runs_again() {
+    for durability in [Durability::Sync, Durability::Async, Durability::Exit] {
+        for readers in [false, true] {
+            let trail = Trail::default();
+            let note = |text: &'static str| {
+                let trail = trail.clone();
+                move || {
+                    trail.add(text);
+                    async move { inner_said(text) }
+                }
+            };
+            let ask = |ctx: Ctx| async move { Ok::<_, NodeError>(inner_said(ctx.interrupt::<String>("?")?)) };
+            let inner = Graph::<Inner>::builder("inner");
+            let inner = inner.node("a", note("a")).node("b", note("b")).node("c", ask).node("d", note("d"));
+            let inner = inner.node("e", ask).node("f", note("f")).edge(START, "a").edge("a", "b").edge("b", "c");
+            let inner = inner.edge("c", "d").edge("d", "e").edge("e", "f").compile().unwrap();
+            let thread = alone(shown(&inner)).runner().store(MemoryStore::new()).durability(durability).thread("t");
+            for (turn, status) in [
+                (thread.run(Outer::update()), Status::Paused),
+                (thread.resume("one"), Status::Paused),
+                (thread.resume("two"), Status::Done),
+            ] {
+                let ended = match readers {
+                    true => turn.stream().end().await.unwrap(),
+                    false => turn.await.unwrap(),
+                };
+                assert_eq!(ended.status, status, "{durability:?}");
+            }
+            assert_eq!(thread.state().await.unwrap().state.log, ["a,b,one,d,two,f"]);
+            assert_eq!(trail.take(), ["a", "b", "d", "f"], "{durability:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_child_whose_end_alone_is_stored_makes_one_checkpoint_a_call() {
+    let inner = Graph::<Inner>::builder("inner").node("a", || async { inner_said("a") }).node("b", || async {});
+    let inner = inner.edge(START, "a").edge("a", "b").compile().unwrap();
+    for (durability, commits) in [(Durability::Exit, 2), (Durability::Sync, 6)] {
+        let store = MemoryStore::new();
+        let graph = alone(shown(&inner).per_thread());
+        let thread = graph.runner().store(store.clone()).durability(durability).thread("t");
+        for _ in 0..2 {
+            thread.run(Outer::update()).await.unwrap();
+        }
+        let of_child = store.list(&Place::new("t", "child"), &Filter::default()).await.unwrap();
+        assert_eq!(of_child.len(), commits, "{durability:?}");
+        assert_eq!(thread.state().await.unwrap().state.log, ["a", "a,a"]);
+    }
+}
+
+#[tokio::test]
 async fn checkpoints_of_a_child_carry_the_turn_around_them() {
     let (trail, store) = (Trail::default(), MemoryStore::new());
     let thread = alone(shown(&s1_s2(&trail))).runner().store(store.clone()).thread("t");

@@ -45,7 +45,7 @@ async fn a_missing_resource_is_an_error_before_anything_runs() {
     let error = thread.run(Trip::update()).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "thread `t`: node `who` asks for a resource of type `resources::Tenant`, which nobody provides; call \
+        "thread `t`: node `who` asks for a resource of type `steps::resources::Tenant`, which nobody provides; call \
          `Runner::provide` or `Turn::with`"
     );
     assert!(matches!(*error.error, RunError::MissingResource { .. }));
@@ -117,7 +117,7 @@ async fn trait_objects_and_shared_values_are_resources() {
          `Turn::with`"
     );
     let error = graph.runner().provide(Tenant("x")).provide(Shop(1)).thread("t").run(Trip::update()).await.unwrap_err();
-    assert!(error.to_string().contains("`dyn resources::Greet`"), "{error}");
+    assert!(error.to_string().contains("`dyn steps::resources::Greet`"), "{error}");
     assert_eq!(Arc::strong_count(&shop), 2, "turns give back what they borrowed");
 }
 
@@ -148,7 +148,7 @@ async fn the_first_missing_need_by_node_name_is_named() {
         .unwrap();
     let error = graph.runner().thread("t").run(Trip::update()).await.unwrap_err();
     let RunError::MissingResource { node, resource, .. } = &*error else { panic!("{error}") };
-    assert_eq!((node.as_str(), *resource), ("b", "resources::Shop"));
+    assert_eq!((node.as_str(), *resource), ("b", "steps::resources::Shop"));
     let error = graph.runner().provide(Shop(1)).thread("t").run(Trip::update()).await.unwrap_err();
     assert!(matches!(&*error, RunError::MissingResource { node, .. } if node == "z"));
 }

@@ -201,8 +201,10 @@ impl<S: State> Bench<S> {
     }
 
     async fn execute(&self, task: &mut Task<S>) -> TaskOutcome<S> {
-        if let Some(hub) = self.hub() {
+        if self.turn.cancel.is_read() {
             task.emitted = Some(Arc::new(AtomicU32::new(1)));
+        }
+        if let Some(hub) = self.followed() {
             hub.send(Origin::task(task.id, task.node, task.attempt, 0), EventKind::NodeStarted).await;
         }
         if self.graph.inner().at(task.node).policy.idle_timeout.is_some() {
@@ -221,9 +223,10 @@ impl<S: State> Bench<S> {
         if self.turn.journals.any() {
             outcome = self.judged(task.id, task.attempt, outcome);
         }
+        let is_told = !matches!(outcome, TaskOutcome::Done(_)) || self.followed().is_some();
         match self.hub() {
-            Some(hub) => Box::pin(self.told(hub, task, outcome)).await,
-            None => outcome,
+            Some(hub) if is_told => Box::pin(self.told(hub, task, outcome)).await,
+            _ => outcome,
         }
     }
 
@@ -273,6 +276,7 @@ impl<S: State> Bench<S> {
     #[cold]
     async fn tell(&self, hub: &Hub<S>, outcome: &TaskOutcome<S>, origin: impl Fn(u32) -> Origin, last: u32) {
         match outcome {
+            _ if self.followed().is_none() => {}
             TaskOutcome::Done(done) | TaskOutcome::Cached(done) => {
                 let kind = self.finished(hub, done, matches!(outcome, TaskOutcome::Cached(_)));
                 hub.send(origin(last), kind).await;

@@ -84,6 +84,10 @@ impl StreamOptions {
         self
     }
 
+    pub(crate) fn has_children(&self) -> bool {
+        self.children
+    }
+
     /// The nodes that are asked for and not among these.
     pub(crate) fn unknown_nodes(&self, known: &[Name]) -> Vec<Name> {
         self.nodes.iter().flatten().filter(|node| !known.contains(node)).cloned().collect()

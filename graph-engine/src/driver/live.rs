@@ -60,11 +60,23 @@ impl<S: State> Bench<S> {
     #[inline]
     pub(crate) fn hub(&self) -> Option<&Hub<S>> {
         match (self.live.hub.get(), &self.live.child) {
-            (None, Some((relay, outer))) if relay.upgrade().is_some_and(|relay| relay.is_open()) => {
+            (None, Some((relay, outer)))
+                if self.turn.cancel.is_read() && relay.upgrade().is_some_and(|relay| relay.is_open()) =>
+            {
                 Some(self.live.hub.get_or_init(|| self.make_hub().relayed(relay.clone(), outer.clone())))
             }
             (hub, _) => hub,
         }
+    }
+
+    /// The hub, if somebody wants to know what becomes of nodes and super-steps. Most readers of a turn only hear of a child
+    /// graph what its nodes emit.
+    #[inline]
+    pub(crate) fn followed(&self) -> Option<&Hub<S>> {
+        if self.live.child.is_some() && !self.turn.cancel.is_followed() {
+            return None;
+        }
+        self.hub()
     }
 
     #[cold]
@@ -94,7 +106,7 @@ impl<S: State> Bench<S> {
         drop(warnings);
         let hub = self.live.hub.get_or_init(|| self.make_hub());
         self.open_sink();
-        self.turn.cancel.note_reader();
+        self.turn.cancel.note_reader(options.has_children());
         hub.add(options, queue)
     }
 }

@@ -182,7 +182,7 @@ impl<S: State> LocalDriver<S> {
         let mut ask = self.next(machine, Answer::Start(start)).await?;
         loop {
             let (stepped, over) = (machine.step() != step, matches!(&ask, Ask::Stop(_)));
-            if let Some(hub) = self.bench.hub() {
+            if let Some(hub) = self.bench.followed() {
                 let merged = std::mem::take(&mut input) && !over;
                 tell(hub, machine, step, merged, stepped).await;
             }
@@ -196,7 +196,7 @@ impl<S: State> LocalDriver<S> {
             }
             step = machine.step();
             ask = match ask {
-                Ask::Run(batch) if plain && machine.is_lone() && self.bench.hub().is_none() => {
+                Ask::Run(batch) if plain && machine.is_lone() && self.bench.followed().is_none() => {
                     self.alone(machine, batch, &mut step).await?
                 }
                 Ask::Run(batch) => {
@@ -224,27 +224,23 @@ impl<S: State> LocalDriver<S> {
         if self.bench.turn.cancel.drains() {
             machine.drain();
         }
-        if self.durability != Durability::Sync {
-            let hold = Box::pin(self.holds()).await?;
-            machine.hold(hold);
+        match (&self.keep, self.durability) {
+            (None, _) | (_, Durability::Sync) => {}
+            (_, Durability::Exit) => machine.hold(true),
+            (Some(keep), Durability::Async) => {
+                let is_under_way = Box::pin(self.is_under_way(keep)).await?;
+                machine.hold(is_under_way);
+            }
         }
         Ok(machine.next(answer))
     }
 
-    /// Whether a finished super-step need not be stored now.
-    async fn holds(&self) -> Result<bool, RunError> {
-        match (&self.keep, self.durability) {
-            (None, _) | (_, Durability::Sync) => Ok(false),
-            (_, Durability::Exit) => Ok(true),
-            (Some(keep), Durability::Async) => match keep.landed().await {
-                None => Ok(true),
-                Some(landed) => {
-                    let landed = landed.map_err(|cause| self.store_error(cause))?;
-                    self.tell_checkpoint(landed.as_deref()).await;
-                    Ok(false)
-                }
-            },
-        }
+    /// Whether a checkpoint is being stored, so that a finished super-step had better wait.
+    async fn is_under_way(&self, keep: &Keep) -> Result<bool, RunError> {
+        let Some(landed) = keep.landed().await else { return Ok(true) };
+        let landed = landed.map_err(|cause| self.store_error(cause))?;
+        self.tell_checkpoint(landed.as_deref()).await;
+        Ok(false)
     }
 
     /// Boxed, because child graphs nest the future that waits for it.
@@ -269,7 +265,7 @@ impl<S: State> LocalDriver<S> {
     }
 
     async fn tell_checkpoint(&self, stored: Option<&Commit>) {
-        if let (Some(hub), Some(commit)) = (self.bench.hub(), stored) {
+        if let (Some(hub), Some(commit)) = (self.bench.followed(), stored) {
             hub.send(Origin::step(commit.step), EventKind::Checkpoint { id: commit.id }).await;
         }
     }
@@ -453,7 +449,7 @@ impl<S: State> LocalDriver<S> {
                 self.tell_checkpoint(landed.as_deref()).await;
             }
         }
-        if self.bench.hub().is_some() {
+        if self.bench.followed().is_some() {
             self.tell_checkpoint(Some(&commit)).await;
         }
         Ok(commit)

@@ -1,6 +1,8 @@
 //! Super-steps of one plain task that nobody watches, one after another.
 
 use std::future::poll_fn;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 use std::task::Poll;
 
 use super::attempt::first_poll;
@@ -12,8 +14,8 @@ use crate::state::State;
 impl<S: State> LocalDriver<S> {
     /// Whether nothing but the node has to do with an attempt.
     pub(super) fn is_plain(&self) -> bool {
-        let stores_at_once = self.keep.is_none() || self.durability == Durability::Sync;
-        !self.watched && self.bench.guards.is_none() && stores_at_once
+        let stores_beside = self.keep.is_some() && self.durability == Durability::Async;
+        !self.watched && self.bench.guards.is_none() && !stores_beside
     }
 
     /// Drives the machine as long as its super-steps are such, and says what it wants then. `step` is the super-step of
@@ -30,13 +32,16 @@ impl<S: State> LocalDriver<S> {
             if self.bench.turn.cancel.stops(task.id.step) {
                 return Ok(machine.end_lone(batch, TaskOutcome::Cancelled { started: false }));
             }
+            if self.bench.turn.cancel.is_read() {
+                count_anew(&mut task.emitted);
+            }
             let began = self.bench.now();
             let mut ran = None;
             let other = {
                 let (task, mut waits) = (&*task, None);
                 let node = &*self.bench.graph.inner().at(task.node).node;
                 let polled = poll_fn(|cx| Poll::Ready(first_poll(node, task, cx, &mut waits, &mut ran))).await;
-                let watched = self.bench.hub().is_some();
+                let watched = self.bench.followed().is_some();
                 match &ran {
                     Some(Ok(outcome)) if polled.is_ok() && !watched && machine.takes(task, outcome) => None,
                     _ => Some(Box::pin(self.bench.after_first_poll(task, polled, waits, ran.take())).await),
@@ -59,14 +64,14 @@ impl<S: State> LocalDriver<S> {
                 Lone::Again => None,
                 Lone::Ask(ask) => Some(ask),
                 // Whoever reads by now hears of the super-step before its checkpoint.
-                Lone::Store(commit) if self.bench.hub().is_some() => Some(Ask::Commit(commit)),
+                Lone::Store(commit) if self.bench.followed().is_some() => Some(Ask::Commit(commit)),
                 Lone::Store(commit) => {
                     *step = machine.step();
                     let commit = self.commit(commit).await?;
                     if self.bench.turn.cancel.drains() {
                         machine.drain();
                     }
-                    machine.lone_stored(task, commit, self.bench.hub().is_none())
+                    machine.lone_stored(task, commit, self.bench.followed().is_none())
                 }
             };
             match ask {
@@ -76,5 +81,13 @@ impl<S: State> LocalDriver<S> {
         };
         machine.keep_batch(batch);
         Ok(ask)
+    }
+}
+
+/// The first event of an attempt is its start. What the attempt before left behind may still count with the old number.
+fn count_anew(emitted: &mut Option<Arc<AtomicU32>>) {
+    match emitted.as_mut().and_then(Arc::get_mut) {
+        Some(count) => *count.get_mut() = 1,
+        None => *emitted = Some(Arc::new(AtomicU32::new(1))),
     }
 }

@@ -11,7 +11,7 @@ use crate::compile_error::CompileError;
 use crate::diagnostic::Level;
 use crate::name::Name;
 use crate::state::{FieldSet, Merge, State};
-use crate::task::{NodeIx, TargetSpec};
+use crate::task::{Again, NodeIx, TargetSpec};
 
 pub(super) fn compile<S: State>(mut builder: Builder<S>) -> Result<Graph<S>, CompileError> {
     builder.nodes.sort_by(|a, b| a.name.cmp(&b.name));
@@ -71,7 +71,8 @@ pub(super) fn compile<S: State>(mut builder: Builder<S>) -> Result<Graph<S>, Com
         if let Some(joins) = sources.get_mut(at).filter(|joins| !joins.is_empty()) {
             rest.edit().joins = std::mem::take(joins);
         }
-        VertexSpec { node: draft.node, exit: exit(at), cluster: draft.cluster, deferred: draft.deferred, rest }
+        let again = Again { by_policy: rest.policy.retry.is_some(), by_node: !draft.node.is_child_graph() };
+        VertexSpec { node: draft.node, exit: exit(at), cluster: draft.cluster, deferred: draft.deferred, again, rest }
     });
     let vertices: Vec<VertexSpec<S>> = vertices.collect();
     let start = exit(plan.start());

@@ -8,7 +8,7 @@ use crate::error::NodeError;
 use crate::name::Name;
 use crate::node::{Node, Policy};
 use crate::state::State;
-use crate::task::{Goto, NodeInfo, NodeIx, TargetSpec};
+use crate::task::{Again, Goto, NodeInfo, NodeIx, TargetSpec};
 
 pub(crate) type RouterFn<S> = Box<dyn Fn(&S) -> Result<Goto, NodeError> + Send + Sync>;
 
@@ -56,6 +56,8 @@ pub(crate) struct VertexSpec<S: State> {
     /// The innermost cluster.
     pub(crate) cluster: Option<usize>,
     pub(crate) deferred: bool,
+    /// Whether a task of it may call the node again within a turn.
+    pub(crate) again: Again,
     pub(crate) rest: Rest<S>,
 }
 

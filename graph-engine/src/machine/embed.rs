@@ -1,11 +1,11 @@
 //! A machine inside a task of another one: what it gives back, and where it stands in the turn around it.
 
 use std::collections::BTreeMap;
+use std::iter::once;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::PoisonError;
 
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use super::outcome::TaskOutcome;
 use super::{Ask, Machine, Stopped, fail, rank_of, stop};
@@ -110,29 +110,25 @@ impl<S: State> Machine<S> {
     /// Adds the updates of the super-step to what the child gives back.
     pub(super) fn collect(&mut self) -> Result<(), RunError> {
         let Some(embedded) = &mut self.embedded else { return Ok(()) };
-        let state = &self.shared.state;
         let done = self.frontier.slots.iter().filter_map(|slot| match &slot.done {
             Some(TaskOutcome::Done(outcome)) => Some(&outcome.update),
             _ => None,
         });
-        let collect = || -> Result<(), BoxError> {
-            for update in done {
-                if state.written(update).is_empty() {
-                    continue;
-                }
-                // An update can't be copied: its items may not be.
-                let mut json = Vec::new();
-                state.encode_update(update, &mut json)?;
-                let copy = state.decode_update(&json)?;
-                embedded.written = S::compose(std::mem::take(&mut embedded.written), copy);
-            }
-            Ok(())
-        };
-        let collected = catch_unwind(AssertUnwindSafe(collect));
-        let collected =
-            collected.unwrap_or_else(|panic| Err(format!("a serialiser panicked: {}", panic_text(&*panic)).into()));
-        let (thread, step) = (self.shared.turn.thread.clone(), self.step);
-        collected.map_err(|cause| RunError::Merge { thread, step, cause })
+        let collected = embedded.collect(&self.shared.state, done);
+        collected.map_err(|cause| self.uncollected(cause))
+    }
+
+    /// The same for the one task of a super-step.
+    #[inline]
+    pub(super) fn collect_lone(&mut self, update: &S::Update) -> Result<(), RunError> {
+        let Some(embedded) = &mut self.embedded else { return Ok(()) };
+        let collected = embedded.collect(&self.shared.state, once(update));
+        collected.map_err(|cause| self.uncollected(cause))
+    }
+
+    #[cold]
+    fn uncollected(&self, cause: BoxError) -> RunError {
+        RunError::Merge { thread: self.thread(), step: self.step, cause }
     }
 
     /// What the child has written, composed in order.
@@ -145,13 +141,16 @@ impl<S: State> Machine<S> {
         &self.frontier.left
     }
 
-    /// The stored form of what an embedded machine has written.
-    pub(super) fn written_row(&self) -> Result<Option<Box<RawValue>>, CodecError> {
-        let Some(embedded) = &self.embedded else { return Ok(None) };
-        let mut json = Vec::new();
-        self.shared.state.encode_update(&embedded.written, &mut json)?;
-        let row = serde_json::from_slice(&json);
-        row.map(Some).map_err(|cause| CodecError::Encode { field: "(written)".into(), cause })
+    /// Adds what an embedded machine has written to its position. It is JSON already: among the other fields it would be
+    /// read once more.
+    pub(super) fn add_written(&self, position: &mut Vec<u8>) -> Result<(), CodecError> {
+        let Some(embedded) = &self.embedded else { return Ok(()) };
+        // The object's end.
+        position.pop();
+        position.extend_from_slice(b",\"written\":");
+        self.shared.state.encode_update(&embedded.written, position)?;
+        position.push(b'}');
+        Ok(())
     }
 
     /// The children of finished tasks have moved on with the thread.
@@ -216,6 +215,33 @@ impl<S: State> Machine<S> {
             _ => RunError::StepLimit { thread, limit: self.options.step_limit, step, pending },
         }
     }
+}
+
+impl<S: State> Embedded<S> {
+    fn collect<'u>(&mut self, state: &S, updates: impl Iterator<Item = &'u S::Update>) -> Result<(), BoxError> {
+        let collect = || -> Result<(), BoxError> {
+            for update in updates {
+                if state.written(update).is_empty() {
+                    continue;
+                }
+                let copy = match state.copy_update(update) {
+                    Some(copy) => copy,
+                    None => copy_by_json(state, update)?,
+                };
+                self.written = S::compose(std::mem::take(&mut self.written), copy);
+            }
+            Ok(())
+        };
+        let collected = catch_unwind(AssertUnwindSafe(collect));
+        collected.unwrap_or_else(|panic| Err(format!("copying an update panicked: {}", panic_text(&*panic)).into()))
+    }
+}
+
+/// What can't be cloned is written and read.
+fn copy_by_json<S: State>(state: &S, update: &S::Update) -> Result<S::Update, BoxError> {
+    let mut json = Vec::new();
+    state.encode_update(update, &mut json)?;
+    Ok(state.decode_update(&json)?)
 }
 
 /// Where a child graph of this turn's graph stood that keeps its state over calls.

@@ -10,7 +10,7 @@ use super::merge::{Unmerged, apply, state_mut};
 use super::outcome::TaskOutcome;
 use super::routing::{ask, sends};
 use super::wrote::Writer;
-use super::{Answer, Ask, Batch, Machine, fault};
+use super::{Answer, Ask, Batch, Machine, fail, fault};
 use crate::graph::{Exit, VertexSpec};
 use crate::state::State;
 use crate::store::{CheckpointKind, Commit};
@@ -32,7 +32,6 @@ impl<S: State> Machine<S> {
     #[inline]
     pub(crate) fn is_lone(&self) -> bool {
         let quiet = self.frontier.trace.is_none()
-            && self.embedded.is_none()
             && self.until.is_none()
             && self.breaks.is_empty()
             && self.frontier.deferred.is_empty()
@@ -83,6 +82,10 @@ impl<S: State> Machine<S> {
     pub(crate) fn finish_lone(&mut self, task: &mut Task<S>, outcome: &mut Outcome<S>) -> Lone<S> {
         self.take_back(task);
         self.report.attempts += 1;
+        if let Err(error) = self.collect_lone(&outcome.update) {
+            self.settle_lone(outcome);
+            return Lone::Ask(fail(error));
+        }
         if let Err(unmerged) = self.merge_lone(task.node, &mut outcome.update) {
             self.settle_lone(outcome);
             return Lone::Ask(self.do_again(unmerged));
@@ -101,7 +104,10 @@ impl<S: State> Machine<S> {
                 };
                 let declared = match &goto {
                     Goto::Go(to) if !graph.leads_out(to.name) => {
-                        targets.iter().find(|(name, _)| std::ptr::eq(*name, to.name))
+                        // Mostly it is the very text, unless the compiler keeps one for each part of a program.
+                        let is_same = |(name, _): &&(&'static str, _)| std::ptr::eq(*name, to.name);
+                        let same = targets.iter().find(is_same);
+                        same.or_else(|| targets.iter().find(|(name, _)| *name == to.name))
                     }
                     _ => None,
                 };
@@ -120,7 +126,7 @@ impl<S: State> Machine<S> {
             None => self.frontier.slots.clear(),
         }
         self.end_step();
-        if self.options.durable {
+        if self.options.durable && !self.holds_back(CheckpointKind::Step) {
             return match self.commit(CheckpointKind::Step) {
                 Ask::Commit(commit) => Lone::Store(commit),
                 ask => Lone::Ask(ask),
@@ -150,6 +156,7 @@ impl<S: State> Machine<S> {
         self.frontier.slots[0].running = true;
         task.id = TaskId { step: self.step, rank: 0 };
         task.node = node;
+        task.again = self.graph.inner().at(node).again;
         task.origin = self.origin;
         task.remaining_steps = left - 1;
         task.first_step = false;

@@ -450,6 +450,7 @@ impl<S: State> Machine<S> {
             wait,
             remaining_steps: left.saturating_sub(1),
             alone,
+            again: self.graph.inner().at(slot.node).again,
             first_step: self.step == self.began,
             payload: slot.payload.clone(),
             extra: slot.extra.clone(),

@@ -65,4 +65,10 @@ pub trait Node<S: State>: Send + Sync + 'static {
     fn describe(&self) -> NodeInfo {
         NodeInfo::default()
     }
+
+    /// Whether it is a child graph itself, with nothing around it that could run it twice for one task.
+    #[doc(hidden)]
+    fn is_child_graph(&self) -> bool {
+        false
+    }
 }

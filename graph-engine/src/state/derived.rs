@@ -148,6 +148,28 @@ pub fn compose<W>(first: &mut Option<W>, later: Option<W>, then: fn(&mut W, W)) 
     }
 }
 
+/// What an update writes to one field, to be copied if it can be.
+#[expect(missing_debug_implementations, reason = "only generated code sees it")]
+pub struct WriteOf<'a, W>(pub &'a W);
+
+impl<W: Clone> WriteOf<'_, W> {
+    #[must_use]
+    pub fn copied(&self) -> Option<W> {
+        Some(self.0.clone())
+    }
+}
+
+/// What is not [`Clone`] has only this.
+pub trait Uncopied<W> {
+    fn copied(&self) -> Option<W>;
+}
+
+impl<W> Uncopied<W> for WriteOf<'_, W> {
+    fn copied(&self) -> Option<W> {
+        None
+    }
+}
+
 /// Writes one field of an update as a member of a JSON object.
 ///
 /// # Errors

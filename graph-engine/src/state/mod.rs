@@ -9,7 +9,9 @@ mod field;
 mod finite;
 mod log;
 mod stored_fields;
+mod text;
 mod write;
+mod writer;
 
 pub use append::{Append, PersistAppend};
 pub use codec::{CodecError, Encoding, Persist};
@@ -171,4 +173,12 @@ pub trait State: Clone + Send + Sync + 'static {
     /// # Errors
     /// [`CodecError`] if the bytes are not an update of this state.
     fn decode_update(&self, bytes: &[u8]) -> Result<Self::Update, CodecError>;
+
+    /// What is left of an update by way of [`encode_update`](Self::encode_update) and
+    /// [`decode_update`](Self::decode_update), made without JSON: a copy of all that it writes to fields that are not
+    /// transient. `None` if something that it writes can't be cloned.
+    fn copy_update(&self, update: &Self::Update) -> Option<Self::Update> {
+        let _ = update;
+        None
+    }
 }

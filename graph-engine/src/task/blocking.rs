@@ -37,7 +37,10 @@ pub(crate) fn on_tokio(work: BlockingWork) -> Result<(), &'static str> {
 
 /// Blocking work that was given up while it still ran. Mostly there is none, and nobody need wait to know.
 #[derive(Default)]
-pub(crate) struct GivenUp(OnceLock<Mutex<Vec<(StuckTask, Arc<AtomicBool>)>>>);
+pub(crate) struct GivenUp(OnceLock<Mutex<Vec<Stuck>>>);
+
+/// Whose work it is, and whether it is over.
+type Stuck = (StuckTask, Arc<AtomicBool>);
 
 impl GivenUp {
     /// What still runs.

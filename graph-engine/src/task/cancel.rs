@@ -26,6 +26,8 @@ struct Inner {
     cause: AtomicU8,
     /// Somebody reads events, or has read some.
     read: AtomicBool,
+    /// Some of them ask for all that child graphs tell.
+    followed: AtomicBool,
     /// It is to stop at the next boundary of a super-step.
     drain: AtomicBool,
     /// Made when somebody first waits for it.
@@ -41,8 +43,7 @@ struct Inner {
 impl Cancel {
     /// The cancellation of a child graph that runs in a task of this super-step.
     pub(crate) fn within(&self, step: u64) -> Self {
-        let turn = self.step_token(step).child_token().into();
-        Self(Arc::new(Inner { turn, outer: Some((self.clone(), step)), ..Inner::default() }))
+        Self(Arc::new(Inner { outer: Some((self.clone(), step)), ..Inner::default() }))
     }
 
     /// The super-step of the task of the outermost graph, in a child graph.
@@ -97,14 +98,22 @@ impl Cancel {
         self.is_cancelled() || self.0.steps.load(Ordering::Acquire) > step
     }
 
-    /// Somebody reads the turn's events.
-    pub(crate) fn note_reader(&self) {
+    /// Somebody reads the turn's events, and perhaps all those of its child graphs.
+    pub(crate) fn note_reader(&self, children: bool) {
+        if children {
+            self.0.followed.store(true, Ordering::Release);
+        }
         self.0.read.store(true, Ordering::Release);
     }
 
     /// Whether somebody reads events of this turn, or of the one around it, or has read some.
     pub(crate) fn is_read(&self) -> bool {
         self.0.read.load(Ordering::Acquire) || self.0.outer.as_ref().is_some_and(|(outer, _)| outer.is_read())
+    }
+
+    /// Whether some of those who read or have read ask for all that child graphs tell.
+    pub(crate) fn is_followed(&self) -> bool {
+        self.0.followed.load(Ordering::Acquire) || self.0.outer.as_ref().is_some_and(|(outer, _)| outer.is_followed())
     }
 
     pub(crate) fn cause(&self) -> Option<Cause> {
@@ -117,7 +126,10 @@ impl Cancel {
 
     /// The token of the turn.
     pub(crate) fn token(&self) -> &CancellationToken {
-        let token = self.0.turn.get_or_init(CancellationToken::new);
+        let token = self.0.turn.get_or_init(|| match &self.0.outer {
+            None => CancellationToken::new(),
+            Some((outer, step)) => outer.step_token(*step).child_token(),
+        });
         fence(Ordering::SeqCst);
         if self.0.cause.load(Ordering::Acquire) != 0 {
             token.cancel();

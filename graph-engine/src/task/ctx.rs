@@ -38,6 +38,8 @@ pub struct Ctx {
     origin: CheckpointId,
     remaining_steps: u64,
     pub(super) first_step: bool,
+    /// The task may run again within the turn, by its retry policy.
+    pub(crate) retried: bool,
     /// Which of several concurrent parts of the node's work it is for.
     pub(crate) scope: Option<Name>,
     extra: Option<Arc<Extra>>,
@@ -55,6 +57,7 @@ impl Ctx {
             origin: task.origin,
             remaining_steps: task.remaining_steps,
             first_step: task.first_step,
+            retried: task.again.by_policy,
             scope: None,
             extra: task.extra.clone(),
             emitted: task.emitted.clone(),

@@ -1,5 +1,6 @@
 //! One scheduled execution of a node: what it is given, how it is identified, what it hands back.
 
+mod again;
 mod ask;
 mod blocking;
 mod cancel;
@@ -20,6 +21,7 @@ mod route;
 mod shared;
 mod voice;
 
+pub(crate) use again::Again;
 pub use ask::Ask;
 pub(crate) use ask::paused;
 pub use blocking::BlockingWork;
@@ -86,6 +88,8 @@ pub struct Task<S> {
     pub(crate) first_step: bool,
     /// No other task of its node runs in this super-step; only asked for nodes to which it matters.
     pub(crate) alone: bool,
+    /// Whether the node may be called again for this task within the turn.
+    pub(crate) again: Again,
     /// How long the driver waits before this attempt, after a failure.
     pub(crate) wait: Duration,
     pub(crate) payload: Option<Payload>,

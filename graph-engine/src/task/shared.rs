@@ -137,6 +137,8 @@ pub(crate) struct Nested {
     pub(crate) node: Name,
     /// The nodes on the way to it, without what differs between calls.
     pub(crate) path: Name,
+    /// Some task around it may run again within the turn.
+    pub(crate) again: bool,
 }
 
 /// Keeps single results of tasks while their super-step is unfinished.

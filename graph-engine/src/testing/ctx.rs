@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use crate::checkpoint_id::CheckpointId;
 use crate::name::Name;
-use crate::task::{Cancel, Ctx, Emitted, EmittedKind, Extra, Held, Interrupt, NodeIx, Shared, Sink, Task, TurnContext};
+use crate::task::{
+    Again, Cancel, Ctx, Emitted, EmittedKind, Extra, Held, Interrupt, NodeIx, Shared, Sink, Task, TurnContext,
+};
 use crate::task_id::TaskId;
 use serde::Serialize;
 use serde_json::Value;
@@ -200,7 +202,7 @@ impl TestCtx {
         let sink: Arc<dyn Sink> = self.events.0.clone();
         let mut turn = TurnContext::new("test".into(), "test".into(), Arc::new([self.node]));
         turn.cancel = self.cancel;
-        turn.cancel.note_reader();
+        turn.cancel.note_reader(false);
         turn.durable = true;
         turn.journals.preset(TaskId { step: self.step, rank: 0 }, self.answers);
         turn.sink = Arc::downgrade(&sink).into();
@@ -213,6 +215,7 @@ impl TestCtx {
             origin: CheckpointId::default(),
             remaining_steps: self.remaining_steps,
             alone: true,
+            again: Again::default(),
             first_step: true,
             wait: Duration::ZERO,
             payload: None,

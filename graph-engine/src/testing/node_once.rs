@@ -9,7 +9,7 @@ use crate::checkpoint_id::CheckpointId;
 use crate::error::NodeError;
 use crate::node::{IntoNode, NodeSpec};
 use crate::state::State;
-use crate::task::{Extra, Held, NodeIx, Outcome, Payload, Resources, Shared, Task, TurnContext};
+use crate::task::{Again, Extra, Held, NodeIx, Outcome, Payload, Resources, Shared, Task, TurnContext};
 use crate::task_id::TaskId;
 use serde::Serialize;
 use serde_json::Value;
@@ -151,6 +151,7 @@ impl<S: State> NodeOnce<S> {
             origin: CheckpointId::default(),
             remaining_steps: 99,
             alone: true,
+            again: Again::default(),
             first_step: true,
             wait: Duration::ZERO,
             payload: self.payload,

@@ -129,7 +129,7 @@ fn what_compile_finds_has_places_too() {
               9:5 /nodes/4: error[G005]: no path from START leads to `__d` (add an edge or route to it, or remove it)
               9:15 /nodes/4/name: error[G002]: `__d` can't be the name of a node (names are not empty and don't begin with `__`, which is kept for the engine)
               13:15 /edges/1/from: error[G003]: a declared edge begins at `START`, which is no node (did you mean `__start__`; the nodes are `__d`, `a`, `b`, `c`)
-              13:34 /edges/1/to: error[G009]: `START` leads to `a` without a payload, but `a` asks for a `graph_spec::registry::Hotel` (send it with `fan_out`, by a route variant that carries the value)
+              13:34 /edges/1/to: error[G009]: `START` leads to `a` without a payload, but `a` asks for a `graphs::graph_spec::registry::Hotel` (send it with `fan_out`, by a route variant that carries the value)
               14:5 /edges/2: error[G007]: edges that are always taken lead round in a circle: `b`, `c` (replace one of the edges by a route that can leave the circle)
               16:26 /edges/4/to: error[G003]: a declared edge leads from `b` to `nowhere`, which is no node (the nodes are `__d`, `a`, `b`, `c`)
               17:5 /edges/5: error[G011]: the edge from `c` to `b` is declared twice (remove one of them)

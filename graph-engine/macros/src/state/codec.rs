@@ -54,6 +54,7 @@ pub(crate) fn expand(input: &Input) -> TokenStream {
     let ok = quote!(::core::result::Result::Ok);
     let (marks, encodes, decodes) = (marks(input), encodes(input), decodes(input));
     let (by_writes, encode_update, decode_update) = (by_writes(input), encode_update(input), decode_update(input));
+    let copy_update = copy_update(input);
     quote! {
         fn mark(&self, field: usize) -> u64 {
             match field {
@@ -93,6 +94,7 @@ pub(crate) fn expand(input: &Input) -> TokenStream {
         #by_writes
         #encode_update
         #decode_update
+        #copy_update
     }
 }
 
@@ -224,6 +226,29 @@ fn decode_update(input: &Input) -> TokenStream {
                 ::core::result::Result::Ok(true)
             })?;
             ::core::result::Result::Ok(update)
+        }
+    }
+}
+
+/// Whether the items of a reducer can be cloned is known to their types only: a method of their own is found before that
+/// of the trait.
+fn copy_update(input: &Input) -> TokenStream {
+    let update_type = &input.update;
+    let (write_of, uncopied) = (private(quote!(derived::WriteOf)), private(quote!(derived::Uncopied)));
+    let copies = stored(input).map(|field| {
+        let ident = &field.ident;
+        quote! {
+            if let ::core::option::Option::Some(write) = &update.#ident {
+                copy.#ident = ::core::option::Option::Some(#write_of(write).copied()?);
+            }
+        }
+    });
+    quote! {
+        fn copy_update(&self, update: &#update_type) -> ::core::option::Option<#update_type> {
+            use #uncopied as _;
+            let mut copy = <#update_type as ::core::default::Default>::default();
+            #(#copies)*
+            ::core::option::Option::Some(copy)
         }
     }
 }

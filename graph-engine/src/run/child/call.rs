@@ -141,7 +141,7 @@ impl<'a, C: State> IntoFuture for ChildCall<'a, C> {
                     need.type_name()
                 )));
             }
-            let call = Call { graph, keeping, step_limit, name, key, alone: true };
+            let call = Call { graph, keeping, step_limit, name, key, alone: true, again: ctx.retried };
             let Ran { state, written, replies, left, .. } = call.run(ctx, || Ok(Enter::Input(input))).await?;
             let exits = left.iter().map(|hop| hop.to.name().into()).collect();
             Ok(ChildEnd { state, written, replies, exits })

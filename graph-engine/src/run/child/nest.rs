@@ -33,6 +33,8 @@ pub(super) struct Call<'a, C: State> {
     pub(super) key: String,
     /// No other task beside this one may use the same namespace.
     pub(super) alone: bool,
+    /// The same call may be made again within the turn.
+    pub(super) again: bool,
 }
 
 /// What came of a child graph that ended.
@@ -77,8 +79,11 @@ impl<C: State> Call<'_, C> {
         };
         self.take(&host, ctx, &namespace, &call)?;
         let node = outer.nested.as_ref().map_or_else(|| ctx.node().clone(), |nested| nested.node.clone());
-        let durable = self.keeping != Keeping::Nothing;
-        let standing = match durable {
+        let again = self.again || outer.nested.as_ref().is_some_and(|nested| nested.again);
+        let kept = self.is_kept(&host, again);
+        // Of what is called once the task need not know that it was.
+        let once = !kept && self.keeping == Keeping::PerTurn;
+        let standing = match kept {
             false => Standing { namespace, from: None, fork: false },
             true => self.stand(&host, ctx, namespace, &call, row.as_ref()).await?,
         };
@@ -95,23 +100,25 @@ impl<C: State> Call<'_, C> {
         context.offload = outer.offload.clone();
         context.durable = outer.durable;
         context.host = outer.host.clone();
-        context.nested = Some(Nested { depth, node: node.clone(), path: path.clone() });
+        context.nested = Some(Nested { depth, node: node.clone(), path: path.clone(), again });
         let mut row = row.unwrap_or_default();
         row.namespace = namespace.clone();
         row.per_thread = self.keeping == Keeping::PerThread;
-        if !durable {
+        if !kept {
             context.journals.give(row.answers.clone());
         }
         let mut live = Live::default();
         if let Some(relay) = &host.relay {
             live = Live::relayed(relay.clone(), node);
-            if relay.upgrade().is_some_and(|relay| relay.is_open()) {
+            if outer.cancel.is_read() && relay.upgrade().is_some_and(|relay| relay.is_open()) {
                 ctx.note_told();
             }
         }
         let place = Place::new(&outer.thread, &namespace);
-        let keep = durable.then(|| {
-            let (saves, spawn) = (host.durability != Durability::Exit, host.seams.0.spawn.clone());
+        // Where nobody looks at its single super-steps, because it is not called again, its end is enough.
+        let durability = if host.store.is_none() && !again { Durability::Exit } else { host.durability };
+        let keep = kept.then(|| {
+            let (saves, spawn) = (durability != Durability::Exit, host.seams.0.spawn.clone());
             Keep::new(host.checkpoints().clone(), place.clone(), saves, spawn, host.lease.upgrade())
         });
         let keeper: Option<Arc<dyn Keeper>> = keep.clone().filter(|keep| keep.saves()).map(|keep| keep as _);
@@ -121,7 +128,8 @@ impl<C: State> Call<'_, C> {
         let context = Arc::new(context);
 
         let mut options = host.options;
-        (options.durable, options.record) = (durable, false);
+        (options.durable, options.record) = (kept, false);
+        options.every_step = durability == Durability::Sync;
         let mut machine = Machine::new(self.graph.clone(), options, context.clone(), host.tags.clone());
         let mut fresh = standing.from.is_none() && !standing.fork;
         let mut goes_on = false;
@@ -151,7 +159,7 @@ impl<C: State> Call<'_, C> {
         bench.open_sink();
         let mut driver = LocalDriver {
             keep,
-            durability: host.durability,
+            durability,
             parallel: host.parallel,
             watched: host.metrics.is_some() || host.spans.on,
             stays: 0,
@@ -163,10 +171,14 @@ impl<C: State> Call<'_, C> {
         drop(guard);
         row.at = machine.head().filter(|head| Some(*head) != earlier);
         (row.waits, row.done) = (false, false);
-        if durable {
+        if kept {
             row.answers.clear();
         }
-        let journals = &outer.journals;
+        let note_row = |row| {
+            if !once {
+                outer.journals.set_child(ctx.id, &self.key, row);
+            }
+        };
         let mut report = machine.take_report();
         let open = std::mem::take(&mut report.interrupts);
         let mut warnings = driver.bench.live.take_warnings();
@@ -179,7 +191,7 @@ impl<C: State> Call<'_, C> {
             Ok(Stopped::Done) => {
                 row.done = true;
                 row.open.clear();
-                journals.set_child(ctx.id, &self.key, row);
+                note_row(row);
                 // A call that never stopped is in no checkpoint of the graphs around it.
                 if fresh && self.keeping == Keeping::PerTurn && host.store.is_some() {
                     let step = outermost_step(ctx);
@@ -195,24 +207,34 @@ impl<C: State> Call<'_, C> {
             }
             Ok(Stopped::Paused) => {
                 (row.waits, row.open, row.defaults) = (true, open, context.journals.defaults());
-                journals.set_child(ctx.id, &self.key, row);
+                outer.journals.set_child(ctx.id, &self.key, row);
                 Err(paused())
             }
             Ok(Stopped::Failed(RunError::BadAnswer { bad, .. })) => {
                 // They are asked again.
                 bad.iter().for_each(|bad| drop(row.answers.remove(&bad.id)));
                 (row.waits, row.open, row.defaults) = (true, open, context.journals.defaults());
-                journals.set_child(ctx.id, &self.key, row);
-                journals.child_refused(ctx.id, bad);
+                outer.journals.set_child(ctx.id, &self.key, row);
+                outer.journals.child_refused(ctx.id, bad);
                 Err(paused())
             }
             Ok(Stopped::Failed(error)) | Err(error) => {
                 row.open.clear();
-                journals.set_child(ctx.id, &self.key, row);
+                note_row(row);
                 Err(fail(error))
             }
             // Only what is around it stops it, and then this task is stopped too.
             Ok(Stopped::Cancelled | Stopped::Drained) => Err(NodeError::retryable("the child graph was cancelled")),
+        }
+    }
+
+    /// Whether what becomes of the child is kept. Without a store nothing outlives the turn, and within it only a call that
+    /// is made again, or the next one of a child that goes on, asks for it.
+    fn is_kept(&self, host: &Hosting, again: bool) -> bool {
+        match self.keeping {
+            Keeping::Nothing => false,
+            Keeping::PerThread => true,
+            Keeping::PerTurn => again || host.store.is_some(),
         }
     }
 

@@ -237,6 +237,7 @@ impl<S: State, C: State> Node<S> for Subgraph<S, C> {
             name: escaped(task.node()),
             key: "node".to_owned(),
             alone: task.alone,
+            again: task.again.by_policy || task.again.by_node,
         };
         let ran = call.run(&ctx, || (self.enter)(task)).await?;
         let update = caught("`exit`", || (self.exit)(&ran.state, ran.written))?;
@@ -262,6 +263,10 @@ impl<S: State, C: State> Node<S> for Subgraph<S, C> {
         info.alone = self.keeping == Keeping::PerThread;
         info.child = Some(Arc::new(graph.topology.clone()));
         info
+    }
+
+    fn is_child_graph(&self) -> bool {
+        true
     }
 }
 

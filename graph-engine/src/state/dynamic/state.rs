@@ -260,6 +260,15 @@ impl State for DynState {
         Ok(())
     }
 
+    fn copy_update(&self, update: &DynUpdate) -> Option<DynUpdate> {
+        let mut copy = self.update();
+        if !self.is_foreign(update) {
+            let stored = update.writes.iter().filter(|(at, _)| !self.schema.specs()[*at].transient);
+            copy.writes.extend(stored.cloned());
+        }
+        Some(copy)
+    }
+
     fn decode_update(&self, bytes: &[u8]) -> Result<DynUpdate, CodecError> {
         let mut update = self.update();
         decode_writes(bytes, |name, json| {
