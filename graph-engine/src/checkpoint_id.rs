@@ -94,15 +94,20 @@ impl Fnv {
 /// The text of an id, without an allocation.
 struct Digits([u8; 32]);
 
+/// The 32 digits of a number, the most significant first.
+pub(crate) fn digits(number: u128) -> [u8; 32] {
+    const HEX: &[u8; 16] = b"0123456789abcdef";
+    let mut digits = [0; 32];
+    for (pair, byte) in digits.chunks_exact_mut(2).zip(number.to_be_bytes()) {
+        pair[0] = HEX[usize::from(byte >> 4)];
+        pair[1] = HEX[usize::from(byte & 15)];
+    }
+    digits
+}
+
 impl Digits {
     fn of(id: CheckpointId) -> Self {
-        const HEX: &[u8; 16] = b"0123456789abcdef";
-        let mut digits = [0; 32];
-        for (pair, byte) in digits.chunks_exact_mut(2).zip(id.to_bytes()) {
-            pair[0] = HEX[usize::from(byte >> 4)];
-            pair[1] = HEX[usize::from(byte & 15)];
-        }
-        Self(digits)
+        Self(digits(id.0))
     }
 
     fn as_str(&self) -> &str {

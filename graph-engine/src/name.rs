@@ -2,7 +2,7 @@
 
 mod index;
 
-pub(crate) use index::{NameIndex, Place};
+pub(crate) use index::{NameHash, NameIndex, Place};
 
 use std::borrow::Borrow;
 use std::fmt;

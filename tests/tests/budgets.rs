@@ -175,3 +175,42 @@ fn several_tasks_run_without_a_runtime_too() {
     let Poll::Ready(end) = turn.as_mut().poll(&mut context) else { panic!("the turn waits") };
     assert_eq!(end.expect("it ends").report.tasks, 101);
 }
+
+/// So many plain nodes in a row.
+fn chain(length: u64) -> Graph<Plain> {
+    let name = |i: u64| format!("n{i}");
+    let mut builder = Graph::builder("chain").edge(START, name(0)).edge(name(length - 1), END);
+    for i in 0..length {
+        builder = builder.node(name(i), Tick);
+        if i > 0 {
+            builder = builder.edge(name(i - 1), name(i));
+        }
+    }
+    builder.compile().expect("compiles")
+}
+
+/// Allocations of a turn, beside those of a super-step and the thread's name.
+fn of_the_turn(runtime: &Runtime, runner: &Runner<Plain>, steps: u64) -> u64 {
+    allocations(runtime, runner, Plain::update) - steps - 1
+}
+
+#[test]
+fn a_turn_allocates_so_often_however_many_super_steps_it_has() {
+    let runtime = runtime();
+    for steps in [1, 3, 10] {
+        let runner = chain(steps).runner().timings(false);
+        allocations(&runtime, &runner, Plain::update);
+        assert_eq!(of_the_turn(&runtime, &runner, steps), 10, "{steps} super-steps");
+    }
+}
+
+#[test]
+fn with_the_memory_store_it_allocates_so_often() {
+    let runtime = runtime();
+    let runner = chain(3).runner().timings(false);
+    let fresh = || runner.clone().store(MemoryStore::new());
+    allocations(&runtime, &fresh(), Plain::update);
+    let runner = fresh();
+    let (first, second) = (of_the_turn(&runtime, &runner, 3), of_the_turn(&runtime, &runner, 3));
+    assert_eq!((first, second), (29, 29), "of a new thread, and of one that is read first");
+}

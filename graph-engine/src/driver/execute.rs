@@ -5,7 +5,7 @@ use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -16,6 +16,7 @@ use super::event::{EventKind, Mode};
 use super::guard::{Guards, Made};
 use super::hub::{Hub, Origin};
 use super::live::Live;
+use super::local::Durability;
 use super::metrics::{AttemptEnd, Metrics};
 use super::seams::{Seams, millis};
 use super::spans::Spans;
@@ -24,7 +25,8 @@ use crate::graph::Graph;
 use crate::machine::{Batch, Failure, TaskOutcome};
 use crate::panic::panic_text;
 use crate::state::{Merge, State};
-use crate::task::{NodeIx, Outcome, Sink, Task, TurnContext, Verdict};
+use crate::store::Tags;
+use crate::task::{NodeIx, Outcome, Task, TurnContext, Verdict};
 use crate::task_id::TaskId;
 
 /// What attempts need beside their task.
@@ -32,8 +34,8 @@ pub(crate) struct Bench<S: State> {
     pub(crate) graph: Graph<S>,
     pub(crate) turn: Arc<TurnContext>,
     pub(crate) seams: Seams,
-    /// What readers of events see; only there for a turn that somebody may read.
-    pub(crate) live: Option<Arc<Live<S>>>,
+    /// Who reads events, once somebody does.
+    pub(crate) live: Live<S>,
     /// Only there when some node has a cache or a limit, or the turn has one.
     pub(crate) guards: Option<Guards>,
     /// Whether the time of each attempt is taken.
@@ -42,6 +44,17 @@ pub(crate) struct Bench<S: State> {
     pub(crate) spans: Spans,
     /// The span of the super-step at hand.
     pub(crate) step: Mutex<Span>,
+    pub(crate) given: Given,
+}
+
+/// What child graphs are given by the turn around them, beside what they take from its runner.
+#[derive(Default)]
+pub(crate) struct Given {
+    pub(crate) durability: Durability,
+    pub(crate) tags: Option<Arc<Tags>>,
+    /// What keeps the thread from its next turn, once there is something to be stored. Weak, because a snapshot that
+    /// outlives the turn must not.
+    pub(crate) lease: OnceLock<Weak<dyn Any + Send + Sync>>,
 }
 
 /// An attempt that is over.
@@ -56,7 +69,8 @@ impl<S: State> Bench<S> {
     /// What attempts need that nobody watches.
     pub(crate) fn new(graph: Graph<S>, turn: Arc<TurnContext>, seams: Seams, guards: Option<Guards>) -> Self {
         let (spans, step) = (Spans { on: false, content: false }, Mutex::new(Span::none()));
-        Self { graph, turn, seams, live: None, guards, measure: false, metrics: None, spans, step }
+        let (live, given) = (Live::default(), Given::default());
+        Self { graph, turn, seams, live, guards, measure: false, metrics: None, spans, step, given }
     }
 
     /// What a batch says of tasks that are not in it: which siblings are to stop, and who gives up its place.
@@ -139,16 +153,6 @@ impl<S: State> Bench<S> {
         began.map_or(Duration::ZERO, |began| self.seams.0.clock.elapsed().saturating_sub(began))
     }
 
-    /// The readers, once there are some.
-    pub(super) fn hub(&self) -> Option<&Hub<S>> {
-        self.live.as_ref()?.hub()
-    }
-
-    /// Those of them who want to know what becomes of nodes and super-steps.
-    pub(super) fn followed(&self) -> Option<&Hub<S>> {
-        self.live.as_ref()?.followed()
-    }
-
     async fn guarded(&self, guards: &Guards, task: &mut Task<S>) -> (Duration, TaskOutcome<S>) {
         let (id, node) = (task.id, task.node);
         let graph = self.graph.inner();
@@ -220,8 +224,8 @@ impl<S: State> Bench<S> {
             outcome = self.judged(task.id, task.attempt, outcome);
         }
         let is_told = !matches!(outcome, TaskOutcome::Done(_)) || self.followed().is_some();
-        match (&self.live, self.hub()) {
-            (Some(live), Some(hub)) if is_told => Box::pin(self.told(live, hub, task, outcome)).await,
+        match self.hub() {
+            Some(hub) if is_told => Box::pin(self.told(hub, task, outcome)).await,
             _ => outcome,
         }
     }
@@ -247,10 +251,10 @@ impl<S: State> Bench<S> {
     }
 
     /// The outcome, once the readers know how the attempt ended.
-    async fn told(&self, live: &Live<S>, hub: &Hub<S>, task: &Task<S>, outcome: TaskOutcome<S>) -> TaskOutcome<S> {
+    async fn told(&self, hub: &Hub<S>, task: &Task<S>, outcome: TaskOutcome<S>) -> TaskOutcome<S> {
         let last = task.emitted.as_ref();
         let last =
-            last.map_or_else(|| live.late_index(task.id, task.attempt), |emitted| emitted.load(Ordering::Relaxed));
+            last.map_or_else(|| self.live.late_index(task.id, task.attempt), |emitted| emitted.load(Ordering::Relaxed));
         let origin = |index| Origin::task(task.id, task.node, task.attempt, index);
         self.tell(hub, &outcome, origin, last).await;
         outcome

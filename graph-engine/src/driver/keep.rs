@@ -84,9 +84,21 @@ impl Keep {
         self.saves
     }
 
-    /// The checkpoint from which the turn goes on.
+    /// The checkpoint from which the turn goes on: results of tasks are saved after it.
     pub(crate) async fn set_head(&self, head: Option<CheckpointId>) {
-        self.line().await.head = head;
+        if self.saves {
+            self.line().await.head = head;
+        }
+    }
+
+    /// Something of the place is stored already, so checkpoints may be stored without waiting from the first one on.
+    pub(crate) fn expect_known(&self) {
+        if !self.saves
+            && let Some(at_once) = self.store.at_once(&self.place)
+        {
+            // Whoever else was first has the same.
+            let _ = self.at_once.set(at_once);
+        }
     }
 
     /// Makes a checkpoint if that takes no waiting: nothing can be under way, no result is to be saved after it, and the
@@ -102,12 +114,8 @@ impl Keep {
         let landed = self.land(&mut line).await?;
         self.store.commit(&self.place, commit).await?;
         self.moved(&mut line, commit.id);
-        if !self.saves
-            && self.at_once.get().is_none()
-            && let Some(at_once) = self.store.at_once(&self.place)
-        {
-            // Whoever else was first has the same.
-            let _ = self.at_once.set(at_once);
+        if self.at_once.get().is_none() {
+            self.expect_known();
         }
         Ok(landed)
     }
@@ -116,7 +124,7 @@ impl Keep {
     async fn line(&self) -> MutexGuard<'_, Writes> {
         match self.line.try_lock() {
             Ok(line) => line,
-            Err(_) => self.line.lock().await,
+            Err(_) => Box::pin(self.line.lock()).await,
         }
     }
 
@@ -172,7 +180,11 @@ impl Keep {
 
     /// Waits for the checkpoint under way, and gives it back.
     pub(crate) async fn finish(&self) -> Result<Option<Box<Commit>>, StoreError> {
-        self.land(&mut *self.line().await).await
+        if !self.beside.load(Ordering::Acquire) {
+            return Ok(None);
+        }
+        // Boxed, because a turn waits for it once and is the smaller for it all the time.
+        Box::pin(async { self.land(&mut *self.line().await).await }).await
     }
 
     /// Waits for the checkpoint under way.

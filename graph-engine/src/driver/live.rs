@@ -3,66 +3,67 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
-use super::event::Mode;
-use super::hub::{Hub, StreamOptions, Waiting};
-use super::relay::{ChildEvent, Relay};
-use super::seams::Clock;
-use crate::driver::event::Event;
-use crate::name::Name;
-use crate::state::State;
-use crate::task::{Cancel, Emitted, Sink};
-use crate::task_id::TaskId;
 use tokio::sync::mpsc;
 
-/// A turn that runs. Its hub is made when somebody first wants to read; until then events cost one look at a flag.
+use super::event::{Event, Mode};
+use super::execute::Bench;
+use super::hub::{Hub, StreamOptions, Waiting};
+use super::relay::{ChildEvent, Relay};
+use crate::name::Name;
+use crate::state::State;
+use crate::task::{Emitted, Sink};
+use crate::task_id::TaskId;
+
+/// The readers of a turn. Their hub is made when somebody first wants to read; until then events cost one look at a flag,
+/// and nothing here is allocated.
 pub(crate) struct Live<S> {
-    turn: Name,
-    nodes: Arc<[Name]>,
-    clock: Arc<dyn Clock>,
-    cancel: Cancel,
     hub: OnceLock<Hub<S>>,
     /// Numbers events of attempts that began before there was a hub, each from 1.
-    late: Mutex<BTreeMap<(TaskId, u32), u32>>,
+    late: OnceLock<Mutex<BTreeMap<(TaskId, u32), u32>>>,
     /// What was odd about readers.
     warnings: Mutex<Vec<String>>,
-    /// The readers of the turn around a child graph, and where it stands in it.
-    child: Option<Child>,
+    /// The readers of the turn around a child graph, and the node of the outermost graph in which it runs.
+    child: Option<(Weak<dyn Relay>, Name)>,
 }
 
-struct Child {
-    relay: Weak<dyn Relay>,
-    outer: Name,
-    namespace: Name,
-}
-
-impl<S: State> Live<S> {
-    pub(crate) fn new(turn: Name, nodes: Arc<[Name]>, clock: Arc<dyn Clock>, cancel: Cancel) -> Self {
-        let (late, warnings) = (Mutex::default(), Mutex::default());
-        Self { turn, nodes, clock, cancel, hub: OnceLock::new(), late, warnings, child: None }
+impl<S> Default for Live<S> {
+    fn default() -> Self {
+        Self { hub: OnceLock::new(), late: OnceLock::new(), warnings: Mutex::default(), child: None }
     }
+}
 
+impl<S> Live<S> {
     /// What a child graph tells goes to the readers of the turn around it.
-    pub(crate) fn relayed(self, relay: Weak<dyn Relay>, outer: Name, namespace: Name) -> Self {
-        Self { child: Some(Child { relay, outer, namespace }), ..self }
+    pub(crate) fn relayed(relay: Weak<dyn Relay>, outer: Name) -> Self {
+        Self { child: Some((relay, outer)), ..Self::default() }
     }
 
     /// What was odd about readers since the last call.
     pub(crate) fn take_warnings(&self) -> Vec<String> {
+        // Only who adds a reader has anything to warn of.
+        if self.hub.get().is_none() {
+            return Vec::new();
+        }
         std::mem::take(&mut self.warnings.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
+    pub(super) fn late_index(&self, task: TaskId, attempt: u32) -> u32 {
+        let late = self.late.get_or_init(Mutex::default);
+        let mut late = late.lock().unwrap_or_else(PoisonError::into_inner);
+        let next = late.entry((task, attempt)).or_insert(1);
+        std::mem::replace(next, next.saturating_add(1))
+    }
+}
+
+impl<S: State> Bench<S> {
     /// The hub, if somebody reads or has read.
     #[inline]
     pub(crate) fn hub(&self) -> Option<&Hub<S>> {
-        match (self.hub.get(), &self.child) {
-            (None, Some(child))
-                if self.cancel.is_read() && child.relay.upgrade().is_some_and(|relay| relay.is_open()) =>
+        match (self.live.hub.get(), &self.live.child) {
+            (None, Some((relay, outer)))
+                if self.turn.cancel.is_read() && relay.upgrade().is_some_and(|relay| relay.is_open()) =>
             {
-                Some(self.hub.get_or_init(|| {
-                    let (turn, nodes) = (self.turn.clone(), self.nodes.clone());
-                    let hub = Hub::new(turn, child.namespace.clone(), nodes, self.clock.clone(), self.cancel.clone());
-                    hub.relayed(child.relay.clone(), child.outer.clone())
-                }))
+                Some(self.live.hub.get_or_init(|| self.make_hub().relayed(relay.clone(), outer.clone())))
             }
             (hub, _) => hub,
         }
@@ -72,32 +73,45 @@ impl<S: State> Live<S> {
     /// graph what its nodes emit.
     #[inline]
     pub(crate) fn followed(&self) -> Option<&Hub<S>> {
-        if self.child.is_some() && !self.cancel.is_followed() {
+        if self.live.child.is_some() && !self.turn.cancel.is_followed() {
             return None;
         }
         self.hub()
     }
 
+    #[cold]
+    fn make_hub(&self) -> Hub<S> {
+        let turn = &self.turn;
+        let clock = self.seams.0.clock.clone();
+        Hub::new(turn.turn.clone(), turn.namespace.clone(), turn.nodes.clone(), clock, turn.cancel.clone())
+    }
+
+    /// Where nodes find the readers from now on.
+    pub(crate) fn open_sink(self: &Arc<Self>) {
+        self.turn.sink.get_or_init(|| {
+            let sink: Arc<dyn Sink> = self.clone();
+            Arc::downgrade(&sink)
+        });
+    }
+
     /// Adds a reader; `false` if the turn is over.
-    pub(crate) fn add(&self, options: StreamOptions, queue: mpsc::Sender<Event<S>>) -> bool {
-        let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
-        for node in options.unknown_nodes(&self.nodes) {
+    pub(crate) fn add_reader(self: &Arc<Self>, options: StreamOptions, queue: mpsc::Sender<Event<S>>) -> bool {
+        let mut warnings = self.live.warnings.lock().unwrap_or_else(PoisonError::into_inner);
+        for node in options.unknown_nodes(&self.turn.nodes) {
             let warning = format!("a reader asks for events of node `{node}`, but the graph has none of that name");
             if !warnings.contains(&warning) {
                 warnings.push(warning);
             }
         }
         drop(warnings);
-        let hub = self.hub.get_or_init(|| {
-            let (turn, nodes) = (self.turn.clone(), self.nodes.clone());
-            Hub::new(turn, Name::default(), nodes, self.clock.clone(), self.cancel.clone())
-        });
-        self.cancel.note_reader(options.has_children());
+        let hub = self.live.hub.get_or_init(|| self.make_hub());
+        self.open_sink();
+        self.turn.cancel.note_reader(options.has_children());
         hub.add(options, queue)
     }
 }
 
-impl<S: State> Relay for Live<S> {
+impl<S: State> Relay for Bench<S> {
     fn is_open(&self) -> bool {
         self.hub().is_some()
     }
@@ -120,7 +134,7 @@ impl<S: State> Relay for Live<S> {
     }
 }
 
-impl<S: State> Sink for Live<S> {
+impl<S: State> Sink for Bench<S> {
     fn is_open(&self) -> bool {
         self.hub().is_some()
     }
@@ -130,9 +144,7 @@ impl<S: State> Sink for Live<S> {
     }
 
     fn late_index(&self, task: TaskId, attempt: u32) -> u32 {
-        let mut late = self.late.lock().unwrap_or_else(PoisonError::into_inner);
-        let next = late.entry((task, attempt)).or_insert(1);
-        std::mem::replace(next, next.saturating_add(1))
+        self.live.late_index(task, attempt)
     }
 
     fn emit(&self, event: Emitted) -> Option<Waiting<'_>> {

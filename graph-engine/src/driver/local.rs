@@ -170,7 +170,10 @@ impl<S: State> LocalDriver<S> {
         let bench = self.bench.clone();
         let begin = |task: Task<S>| execute_owned(&bench, task);
         let mut running = Running::none();
-        machine.set_now(millis(self.bench.seams.0.clock.now()));
+        // New input finds no open question that could expire.
+        if !matches!(&start, Start::Input(_)) {
+            machine.set_now(millis(self.bench.seams.0.clock.now()));
+        }
         if let Some(keep) = &self.keep {
             keep.set_head(machine.head()).await;
         }
@@ -313,6 +316,7 @@ impl<S: State> LocalDriver<S> {
         }
         running.count += batch.tasks.len();
         let mut tasks = std::mem::take(&mut batch.tasks);
+        batch.outcomes.reserve_exact(tasks.len());
         let mut got = Got { failed: false, results: Vec::new() };
         match self.parallel_here() {
             Parallel::Joined => {
@@ -434,14 +438,14 @@ impl<S: State> LocalDriver<S> {
         // The input is stored before the first node runs, because all idempotency keys of the turn hang on it.
         if self.durability == Durability::Async && commit.kind == CheckpointKind::Step {
             let spare = Box::new(Commit { id: commit.id, ..Commit::default() });
-            let landed = keep.commit_beside(commit).await.map_err(|cause| self.store_error(cause))?;
+            let landed = Box::pin(keep.commit_beside(commit)).await.map_err(|cause| self.store_error(cause))?;
             self.tell_checkpoint(landed.as_deref()).await;
             return Ok(spare);
         }
         match keep.commit_at_once(&commit) {
             Some(done) => done.map_err(|cause| self.store_error(cause))?,
             None => {
-                let landed = keep.commit(&commit).await.map_err(|cause| self.store_error(cause))?;
+                let landed = Box::pin(keep.commit(&commit)).await.map_err(|cause| self.store_error(cause))?;
                 self.tell_checkpoint(landed.as_deref()).await;
             }
         }

@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use crate::checkpoint_id::digits;
+use crate::name::Name;
 use crate::task::{BlockingWork, Offload, on_tokio};
 
 /// A boxed future without a result.
@@ -76,7 +78,7 @@ pub struct Seams(pub(crate) Arc<Parts>);
 #[derive(Clone)]
 pub(crate) struct Parts {
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) ids: Arc<dyn Ids>,
+    ids: TurnIds,
     pub(crate) spawn: Option<Arc<dyn Spawn>>,
     pub(crate) seed: u64,
 }
@@ -87,7 +89,7 @@ impl Default for Parts {
         Self {
             clock: Arc::new(TokioClock::new()),
             seed: random.hash_one(0),
-            ids: Arc::new(RandomIds(random)),
+            ids: TurnIds::Random(Arc::new(RandomIds { key: random.hash_one(1), random })),
             spawn: None,
         }
     }
@@ -102,13 +104,21 @@ impl Seams {
 
     /// Uses other ids.
     pub fn ids(mut self, ids: impl Ids) -> Self {
-        Arc::make_mut(&mut self.0).ids = Arc::new(ids);
+        Arc::make_mut(&mut self.0).ids = TurnIds::Own(Arc::new(ids));
         self
     }
 
     /// Numbers turns `turn-1`, `turn-2`, .. instead of giving them random ids.
     pub fn numbered_turns(self) -> Self {
         self.ids(NumberedIds(AtomicU64::new(1)))
+    }
+
+    /// The id of a new turn.
+    pub(crate) fn turn_id(&self) -> Name {
+        match &self.0.ids {
+            TurnIds::Random(ids) => ids.turn(),
+            TurnIds::Own(ids) => ids.turn().into(),
+        }
     }
 
     /// Where blocking work runs, if a user says so.
@@ -169,20 +179,35 @@ impl Clock for TokioClock {
     }
 }
 
-/// 128 random bits: what the standard library's keyed hash, whose key is random, makes of two numbers that come once.
-struct RandomIds(RandomState);
+/// Where ids of turns come from.
+#[derive(Clone)]
+enum TurnIds {
+    Random(Arc<RandomIds>),
+    Own(Arc<dyn Ids>),
+}
 
-impl Ids for RandomIds {
-    fn turn(&self) -> String {
+/// 128 random bits: what the standard library's keyed hash, whose key is random, makes of a number that comes once, and that
+/// number mixed with another key, which gives no two of them the same.
+struct RandomIds {
+    random: RandomState,
+    key: u64,
+}
+
+impl RandomIds {
+    fn turn(&self) -> Name {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let id = u128::from(self.0.hash_one(count)) << 64 | u128::from(self.0.hash_one(!count));
-        let mut text = String::with_capacity(32);
-        for at in (0..32).rev() {
-            text.push(char::from(b"0123456789abcdef"[(id >> (4 * at)) as usize & 15]));
-        }
-        text
+        let id = u128::from(self.random.hash_one(count)) << 64 | u128::from(mixed(count.wrapping_add(self.key)));
+        // Digits are ASCII.
+        str::from_utf8(&digits(id)).unwrap_or_default().into()
     }
+}
+
+/// Each step can be undone, so two numbers are never mixed to one.
+fn mixed(number: u64) -> u64 {
+    let number = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let number = (number ^ number >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    number ^ number >> 31
 }
 
 struct NumberedIds(AtomicU64);

@@ -77,7 +77,9 @@ impl<S: State> Machine<S> {
                 self.begin_call();
                 let stored = (0..state.fields().len()).filter(|field| !state.fields()[*field].transient);
                 let stored = stored.fold(FieldSet::EMPTY, |set, field| set | FieldSet::of(field));
-                self.changes.keep(stored, stored);
+                if self.options.durable {
+                    self.changes.keep(stored, stored);
+                }
                 *self.state_mut() = state;
                 Ok(())
             }
@@ -181,7 +183,7 @@ impl<S: State> Machine<S> {
             None => Some(self.options.step_limit.saturating_sub(made)),
         };
         let turn = &self.shared.turn;
-        let shared = turn.host.as_ref().map(|host| {
+        let shared = turn.host.get().map(|host| {
             // Each graph around this one is in the middle of a super-step.
             let depth = turn.nested.as_ref().map_or(0, |nested| u64::from(nested.depth));
             host.left().saturating_sub(depth)
@@ -196,18 +198,17 @@ impl<S: State> Machine<S> {
 
     /// A super-step was made.
     pub(super) fn count_step(&self) {
-        if let Some(host) = &self.shared.turn.host {
-            match &self.embedded {
-                None => host.made(self.report.steps),
-                Some(_) => host.add(),
-            }
+        let turn = &self.shared.turn;
+        match &self.embedded {
+            None => turn.note_made(self.report.steps),
+            Some(_) => turn.host.get().into_iter().for_each(|host| host.add()),
         }
     }
 
     pub(super) fn step_limit_error(&self, own: bool) -> RunError {
         let turn = &self.shared.turn;
         let (thread, step, pending) = (self.thread(), self.step, self.pending());
-        match (&self.embedded, own, &turn.host) {
+        match (&self.embedded, own, turn.host.get()) {
             (Some(embedded), true, _) => {
                 let (namespace, limit) = (turn.namespace.clone(), embedded.step_limit.unwrap_or(u64::MAX));
                 RunError::ChildStepLimit { thread, namespace, limit, step, pending }

@@ -22,7 +22,7 @@ pub(super) struct Changes {
     rewritten: FieldSet,
     /// Of these the writes themselves are stored.
     by_writes: FieldSet,
-    /// One for each field.
+    /// One for each field, where anything is stored.
     stored: Vec<StoredField>,
     /// Fields that a migration has taken out.
     removed: Vec<String>,
@@ -56,14 +56,14 @@ impl StoredField {
 
 impl Changes {
     /// Nothing was stored and nothing was written.
-    pub(super) fn new<S: State>(state: &S) -> Self {
+    pub(super) fn new<S: State>(state: &S, durable: bool) -> Self {
         let fields = state.fields().len();
         Self {
             dirty: FieldSet::EMPTY,
             rewritten: FieldSet::EMPTY,
             whole: (0..fields).fold(FieldSet::EMPTY, |set, field| set | FieldSet::of(field)),
             by_writes: state.stored_by_writes(),
-            stored: vec![StoredField::default(); fields],
+            stored: if durable { vec![StoredField::default(); fields] } else { Vec::new() },
             removed: Vec::new(),
             notes: Vec::new(),
             parts: Vec::new(),

@@ -115,8 +115,10 @@ impl<S: State> Machine<S> {
         self.state_mut().reset_transient();
         let fields = self.shared.state.written(&input);
         self.merge_one(input).map_err(|cause| RunError::Input { thread: self.thread(), cause })?;
-        self.wrote.begin();
-        self.wrote.add(Writer::Input, fields.without(self.graph.inner().transient));
+        if self.options.durable {
+            self.wrote.begin();
+            self.wrote.add(Writer::Input, fields.without(self.graph.inner().transient));
+        }
         Ok(())
     }
 

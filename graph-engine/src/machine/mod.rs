@@ -45,6 +45,7 @@ use crate::checkpoint_id::{CheckpointId, IdPrefix};
 use crate::executed::ExecutedPath;
 use crate::graph::Graph;
 use crate::name::Name;
+use crate::reply::Reply;
 use crate::report::RunReport;
 use crate::run_error::{RunError, TaskFailure, TaskRef};
 use crate::state::State;
@@ -171,7 +172,7 @@ pub(crate) struct Machine<S: State> {
     fork: bool,
     /// Only there in a child graph.
     embedded: Option<Box<Embedded<S>>>,
-    tags: Arc<Tags>,
+    tags: Option<Arc<Tags>>,
     changes: Changes,
     tails: Tails,
     // Recycled buffers.
@@ -181,7 +182,7 @@ pub(crate) struct Machine<S: State> {
 
 impl<S: State> Machine<S> {
     /// The machine of a thread that has never run.
-    pub(crate) fn new(graph: Graph<S>, options: Options, turn: Arc<TurnContext>, tags: Arc<Tags>) -> Self {
+    pub(crate) fn new(graph: Graph<S>, options: Options, turn: Arc<TurnContext>, tags: Option<Arc<Tags>>) -> Self {
         let inner = graph.inner();
         let mut frontier = Frontier::new(inner);
         frontier.trace = options.record.then(Box::default);
@@ -213,7 +214,7 @@ impl<S: State> Machine<S> {
             fork: false,
             embedded: None,
             tags,
-            changes: Changes::new(&inner.initial),
+            changes: Changes::new(&inner.initial, options.durable),
             tails: Tails::default(),
             batch: None,
             commit: None,
@@ -223,6 +224,16 @@ impl<S: State> Machine<S> {
 
     pub(crate) fn snapshot(&self) -> &Arc<Shared<S>> {
         &self.shared
+    }
+
+    /// The state at the end of the turn, after which nothing is asked of the machine.
+    pub(crate) fn give_snapshot(&mut self) -> Arc<Shared<S>> {
+        self.shared.give()
+    }
+
+    /// The replies at the end of the turn.
+    pub(crate) fn take_replies(&mut self) -> Vec<Reply> {
+        std::mem::take(&mut self.frontier.replies)
     }
 
     pub(crate) fn head(&self) -> Option<CheckpointId> {
@@ -242,6 +253,7 @@ impl<S: State> Machine<S> {
         &self.frontier
     }
 
+    #[inline]
     pub(crate) fn take_report(&mut self) -> RunReport {
         self.report.waiting_joins = self.frontier.joins.waiting(self.graph.inner());
         self.report.pending = self.pending();
@@ -411,6 +423,7 @@ impl<S: State> Machine<S> {
             return self.end(Stopped::Failed(error));
         }
         let mut batch = self.batch.take().unwrap_or_default();
+        batch.tasks.reserve_exact(self.frontier.slots.len());
         self.stopping = false;
         for rank in 0..self.frontier.slots.len() {
             if self.frontier.slots[rank].done.is_none() {

@@ -27,6 +27,7 @@ impl<S: State> Frontier<S> {
         let origin = Origin { node: None, task: TaskId { step, rank: 0 } };
         match (&graph.start, chosen) {
             (Exit::Edges(targets), _) => {
+                self.plain.reserve_exact(targets.len());
                 targets.iter().for_each(|to| self.schedule(graph, origin, *to, EdgeKind::Static));
             }
             (Exit::Router { .. }, Some(goto)) => self.take(graph, origin, None, goto),

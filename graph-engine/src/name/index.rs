@@ -1,6 +1,6 @@
 //! Names found by their text, in a time that doesn't grow with their number.
 
-use std::hash::{BuildHasher, RandomState};
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::OnceLock;
 
 /// What an index says of a name: its place in the list of names.
@@ -74,11 +74,42 @@ impl<P: Place> NameIndex<P> {
 }
 
 fn first_slot(name: &str, slots: usize) -> usize {
-    let (words, rest) = name.as_bytes().as_chunks::<8>();
-    let start = key() ^ name.len() as u64;
-    let hash = words.iter().fold(start, |hash, word| mixed(hash ^ u64::from_le_bytes(*word)));
+    hash_of(key(), name.as_bytes()) as usize & (slots - 1)
+}
+
+fn hash_of(start: u64, text: &[u8]) -> u64 {
+    let (words, rest) = text.as_chunks::<8>();
+    let hash = words.iter().fold(start ^ text.len() as u64, |hash, word| mixed(hash ^ u64::from_le_bytes(*word)));
     let rest = rest.iter().fold(0, |word, byte| word << 8 | u64::from(*byte));
-    mixed(hash ^ rest) as usize & (slots - 1)
+    mixed(hash ^ rest)
+}
+
+/// Hashes names for tables that are only looked into: with the key of the process, and in a few instructions.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct NameHash;
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NameHasher(u64);
+
+impl BuildHasher for NameHash {
+    type Hasher = NameHasher;
+
+    fn build_hasher(&self) -> NameHasher {
+        NameHasher(key())
+    }
+}
+
+impl Hasher for NameHasher {
+    fn write(&mut self, text: &[u8]) {
+        self.0 = hash_of(self.0, text);
+    }
+
+    // What ends each text says nothing, because its length counts.
+    fn write_u8(&mut self, _: u8) {}
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
 }
 
 /// A number that nobody knows beforehand: names of a graph that comes from outside may have been chosen to meet in one place.

@@ -48,28 +48,35 @@ pub(super) struct Breakpoints {
 }
 
 impl Breakpoints {
-    /// For each node whether the turn stops before it, and after it; empty lists when there is nothing to stop at.
+    pub(super) fn is_empty(&self) -> bool {
+        self.before.is_empty() && self.after.is_empty()
+    }
+
+    /// For each node whether the turn stops before it, and after it, by these breakpoints of its runner and its own; empty
+    /// lists when there is nothing to stop at.
     pub(super) fn resolve<S: State>(
         &self,
+        own: &Self,
         graph: &Inner<S>,
         thread: &Name,
         stored: bool,
     ) -> Result<(Vec<bool>, Vec<bool>), RunError> {
-        for (places, operation) in [(&self.before, "break_before"), (&self.after, "break_after")] {
-            if !places.is_empty() && !stored {
+        let (before, after) = ([&self.before[..], &own.before], [&self.after[..], &own.after]);
+        for (places, operation) in [(before, "break_before"), (after, "break_after")] {
+            if !stored && places.iter().any(|places| !places.is_empty()) {
                 return Err(RunError::NoStore { thread: thread.clone(), operation });
             }
         }
-        Ok((marks(&self.before, graph, thread)?, marks(&self.after, graph, thread)?))
+        Ok((marks(before, graph, thread)?, marks(after, graph, thread)?))
     }
 }
 
-fn marks<S: State>(places: &[BreakAt], graph: &Inner<S>, thread: &Name) -> Result<Vec<bool>, RunError> {
-    if places.is_empty() {
+fn marks<S: State>(places: [&[BreakAt]; 2], graph: &Inner<S>, thread: &Name) -> Result<Vec<bool>, RunError> {
+    if places.iter().all(|places| places.is_empty()) {
         return Ok(Vec::new());
     }
     let mut marks = vec![false; graph.names.len()];
-    for place in places {
+    for place in places.into_iter().flatten() {
         match place {
             BreakAt::All => marks.fill(true),
             BreakAt::Nodes(names) => {

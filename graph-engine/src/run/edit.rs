@@ -242,9 +242,9 @@ impl<S: State> Thread<S> {
     /// A machine that belongs to no running turn.
     pub(super) fn machine(&self, tags: Tags) -> Machine<S> {
         let graph = self.runner.graph().clone();
-        let turn: Name = self.runner.seams_ref().0.ids.turn().into();
+        let turn = self.runner.seams_ref().turn_id();
         let context = TurnContext::new(self.id.clone(), turn, graph.inner().names.clone());
-        Machine::new(graph, self.runner.options(), context.into(), tags.into())
+        Machine::new(graph, self.runner.options(), context.into(), Some(tags.into()))
     }
 
     /// Says of each write in whose place it stands, and keeps who wrote last.

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use dashmap::DashMap;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
-use crate::driver::Live;
-use crate::name::Name;
+use crate::driver::Bench;
+use crate::name::{Name, NameHash};
 use crate::run_error::RunError;
 use crate::state::State;
 
@@ -29,42 +29,42 @@ pub enum WhenBusy {
 }
 
 /// The threads that have a turn, and the turn, unless something else holds the thread. Clones share them.
-pub(super) struct Leases<S>(Arc<Maps<S>>);
+pub(super) struct Leases<S: State>(Arc<Maps<S>>);
 
-struct Maps<S> {
-    busy: DashMap<Name, Option<Arc<Live<S>>>>,
+struct Maps<S: State> {
+    busy: DashMap<Name, Option<Arc<Bench<S>>>, NameHash>,
     /// Where turns wait for each other, first come, first served.
-    queues: DashMap<Name, Arc<Mutex<()>>>,
+    queues: DashMap<Name, Arc<Mutex<()>>, NameHash>,
 }
 
 /// The right to run a turn of a thread; given back when it is dropped.
-pub(crate) struct Lease<S> {
+pub(crate) struct Lease<S: State> {
     leases: Leases<S>,
     thread: Name,
     turn: Option<OwnedMutexGuard<()>>,
 }
 
-impl<S> Clone for Leases<S> {
+impl<S: State> Clone for Leases<S> {
     fn clone(&self) -> Self {
         Self(self.0.clone())
     }
 }
 
-impl<S> Default for Leases<S> {
+impl<S: State> Default for Leases<S> {
     fn default() -> Self {
         Self(Arc::new(Maps { busy: DashMap::default(), queues: DashMap::default() }))
     }
 }
 
 impl<S: State> Leases<S> {
-    pub(super) fn live(&self, thread: &Name) -> Option<Arc<Live<S>>> {
-        self.0.busy.get(thread).and_then(|live| live.value().clone())
+    pub(super) fn bench(&self, thread: &Name) -> Option<Arc<Bench<S>>> {
+        self.0.busy.get(thread).and_then(|bench| bench.value().clone())
     }
 
     pub(super) async fn take(
         &self,
         thread: &Name,
-        live: Option<Arc<Live<S>>>,
+        bench: Option<Arc<Bench<S>>>,
         when_busy: WhenBusy,
     ) -> Result<Lease<S>, RunError> {
         let turn = match when_busy {
@@ -82,14 +82,14 @@ impl<S: State> Leases<S> {
                 Err(RunError::Busy { thread: thread.clone() })
             }
             dashmap::Entry::Vacant(vacant) => {
-                vacant.insert(live);
+                vacant.insert(bench);
                 Ok(lease)
             }
         }
     }
 }
 
-impl<S> Lease<S> {
+impl<S: State> Lease<S> {
     /// Gives back the place in the queue, and nothing else.
     fn give_up(mut self) {
         self.leave_queue();
@@ -105,14 +105,14 @@ impl<S> Lease<S> {
     }
 }
 
-impl<S> Drop for Lease<S> {
+impl<S: State> Drop for Lease<S> {
     fn drop(&mut self) {
         self.leases.0.busy.remove(&self.thread);
         self.leave_queue();
     }
 }
 
-impl<S> fmt::Debug for Lease<S> {
+impl<S: State> fmt::Debug for Lease<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Lease").field("thread", &self.thread).finish_non_exhaustive()
     }

@@ -1,14 +1,17 @@
 //! A graph with its store and what its nodes need: from here threads are opened.
 
 use std::fmt;
-use std::sync::Arc;
+use std::ptr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::Duration;
 
 use super::breakpoints::{BreakAt, Breakpoints};
+use super::child::Hosting;
 use super::kept::{Kept, KeptStates};
 use super::lease::{Lease, Leases, WhenBusy};
 use super::thread::Thread;
-use crate::driver::{Durability, Guards, Live, Metrics, Parallel, Seams, Spans};
+use crate::driver::{Bench, Durability, Guards, Metrics, Parallel, Relay, Seams, Spans};
 use crate::error::StoreError;
 use crate::graph::Graph;
 use crate::machine::Options;
@@ -16,7 +19,7 @@ use crate::name::Name;
 use crate::run_error::RunError;
 use crate::state::State;
 use crate::store::{CheckpointStore, MemoryCache, NodeCache};
-use crate::task::Resources;
+use crate::task::{Host, MakesHost, Resources, TurnContext};
 
 /// A graph with its store and resources. Cloning it copies one pointer; clones share which threads are busy.
 ///
@@ -319,17 +322,7 @@ impl<S: State> Runner<S> {
     }
 
     pub(crate) fn options(&self) -> Options {
-        let Inner { step_limit, stay_limit, fan_out_limit, state_limit, record, store, seams, .. } = &*self.0;
-        Options {
-            step_limit: *step_limit,
-            stay_limit: *stay_limit,
-            fan_out_limit: *fan_out_limit,
-            state_limit: *state_limit,
-            record: *record,
-            durable: store.is_some(),
-            every_step: true,
-            seed: seams.0.seed,
-        }
+        self.0.options()
     }
 
     pub(crate) fn durability_mode(&self) -> Durability {
@@ -361,14 +354,6 @@ impl<S: State> Runner<S> {
         Spans::new(self.0.trace_content)
     }
 
-    pub(crate) fn concurrency(&self) -> Option<usize> {
-        self.0.concurrency
-    }
-
-    pub(crate) fn cache_ref(&self) -> &Arc<dyn NodeCache> {
-        &self.0.cache
-    }
-
     /// The limits and the cache of one turn, if it needs any.
     pub(crate) fn guards(&self) -> Option<Guards> {
         let Inner { graph, concurrency, cache, .. } = &*self.0;
@@ -377,13 +362,65 @@ impl<S: State> Runner<S> {
     }
 
     /// The turn that this thread has in this process.
-    pub(crate) fn live(&self, thread: &Name) -> Option<Arc<Live<S>>> {
-        self.0.leases.live(thread)
+    pub(crate) fn bench(&self, thread: &Name) -> Option<Arc<Bench<S>>> {
+        self.0.leases.bench(thread)
     }
 
     /// Takes a thread for one turn, or for something that no turn may disturb.
-    pub(super) async fn take(&self, thread: &Name, live: Option<Arc<Live<S>>>) -> Result<Lease<S>, RunError> {
-        self.0.leases.take(thread, live, self.0.when_busy).await
+    pub(super) async fn take(&self, thread: &Name, bench: Option<Arc<Bench<S>>>) -> Result<Lease<S>, RunError> {
+        self.0.leases.take(thread, bench, self.0.when_busy).await
+    }
+
+    /// Makes what child graphs share with a turn.
+    pub(super) fn host_maker(&self) -> Arc<dyn MakesHost> {
+        self.0.clone()
+    }
+}
+
+impl<S: State> Inner<S> {
+    fn options(&self) -> Options {
+        Options {
+            step_limit: self.step_limit,
+            stay_limit: self.stay_limit,
+            fan_out_limit: self.fan_out_limit,
+            state_limit: self.state_limit,
+            record: self.record,
+            durable: self.store.is_some(),
+            every_step: true,
+            seed: self.seams.0.seed,
+        }
+    }
+}
+
+impl<S: State> MakesHost for Inner<S> {
+    fn host(&self, turn: &TurnContext) -> Arc<dyn Host> {
+        // Work that a node left behind may call a child graph when its turn is over, and even while the next one runs.
+        let bench = self.leases.bench(&turn.thread).filter(|bench| ptr::eq(&*bench.turn, turn));
+        let given = bench.as_ref().map(|bench| &bench.given);
+        let durability = given.map_or(self.durability, |given| given.durability);
+        let relay = bench.clone().map(|bench| {
+            let relay: Arc<dyn Relay> = bench;
+            Arc::downgrade(&relay)
+        });
+        Arc::new(Hosting {
+            store: self.store.clone(),
+            private: OnceLock::new(),
+            durability,
+            seams: self.seams.clone(),
+            parallel: self.parallel,
+            options: Options { every_step: durability == Durability::Sync, ..self.options() },
+            concurrency: self.concurrency,
+            cache: self.cache.clone(),
+            measure: self.timings,
+            metrics: self.metrics.clone(),
+            spans: bench.as_ref().map_or(Spans::off(), |bench| bench.spans),
+            tags: given.and_then(|given| given.tags.clone()),
+            lease: given.and_then(|given| given.lease.get().cloned()).unwrap_or_else(|| Weak::<()>::new()),
+            relay,
+            made: AtomicU64::new(turn.made.load(Ordering::Acquire)),
+            spent: AtomicU64::new(0),
+            ledger: Mutex::default(),
+        })
     }
 }
 

@@ -18,7 +18,7 @@ use crate::panic::no_panic;
 use crate::reply::Reply;
 use crate::run_error::RunError;
 use crate::state::{State, to_json};
-use crate::store::{CheckpointInfo, Filter, Place, Stored, Tags};
+use crate::store::{CheckpointInfo, Filter, Place, Stored};
 use crate::task::{Answers, Interrupt, InterruptId, Move, Snap, TurnContext};
 use crate::task_id::TaskId;
 
@@ -233,9 +233,9 @@ impl<S: State> Thread<S> {
     /// ```
     #[must_use]
     pub fn subscribe(&self, options: StreamOptions) -> Option<EventReader<S>> {
-        let live = self.runner.live(&self.id)?;
+        let bench = self.runner.bench(&self.id)?;
         let (queue, events) = options.channel();
-        live.add(options, queue).then_some(EventReader { events })
+        bench.add_reader(options, queue).then_some(EventReader { events })
     }
 
     pub(super) fn turn(&self, start: Start<S>) -> Turn<S> {
@@ -303,7 +303,7 @@ impl<S: State> Thread<S> {
     fn reader(&self) -> Machine<S> {
         let graph = self.runner.graph().clone();
         let context = TurnContext::new(self.id.clone(), Name::default(), graph.inner().names.clone());
-        Machine::new(graph, self.runner.options(), context.into(), Tags::new().into())
+        Machine::new(graph, self.runner.options(), context.into(), None)
     }
 
     pub(super) fn restored(&self, stored: Option<Stored>) -> Result<ThreadState<S>, RunError> {

@@ -15,13 +15,13 @@ use super::replay::Again;
 use super::runner::Runner;
 use super::stream::{EventReader, EventStream};
 use crate::checkpoint_id::CheckpointId;
-use crate::driver::{BoxFuture, Durability, Event, Mode, StreamOptions, TokenReader};
+use crate::driver::{BoxFuture, Clock, Durability, Event, Mode, StreamOptions, TokenReader};
 use crate::machine::Start;
 use crate::name::Name;
 use crate::run_error::TurnError;
 use crate::state::State;
 use crate::store::Tags;
-use crate::task::{Cancel, Cause, Resources};
+use crate::task::{Cancel, CancelOnDrop, Cause, Resources};
 
 /// A turn that has not begun: `.await` it, or `.stream()` it.
 ///
@@ -60,12 +60,14 @@ pub struct Turn<S: State> {
     pub(super) thread: Name,
     pub(super) start: Start<S>,
     pub(super) resources: Resources,
-    pub(super) tags: Tags,
-    pub(super) cancel: Cancel,
+    pub(super) tags: Option<Arc<Tags>>,
+    /// Whoever waits for the cancellation must also wake when the turn is dropped.
+    pub(super) cancel: CancelOnDrop,
     pub(super) deadline: Option<Duration>,
     pub(super) durability: Durability,
     /// The checkpoint from which it begins a branch.
     pub(super) at: Option<CheckpointId>,
+    /// Beside those of the runner.
     pub(super) breaks: Breakpoints,
     pub(super) again: Option<Again>,
     pub(super) readers: Vec<(StreamOptions, mpsc::Sender<Event<S>>)>,
@@ -79,14 +81,14 @@ impl<S: State> Turn<S> {
             deadline: runner.turn_deadline(),
             durability: runner.durability_mode(),
             at: None,
-            breaks: runner.breakpoints().clone(),
+            breaks: Breakpoints::default(),
             again: None,
             runner,
             thread,
             start,
             resources: Resources::default(),
-            tags: Tags::new(),
-            cancel: Cancel::default(),
+            tags: None,
+            cancel: CancelOnDrop::default(),
             cancel_on: None,
             drain_on: None,
             readers: Vec::new(),
@@ -107,7 +109,7 @@ impl<S: State> Turn<S> {
 
     /// Marks the turn's checkpoints, so that [`Thread::history`](crate::Thread::history) finds them.
     pub fn tag(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
-        self.tags.insert(key.into(), value.into());
+        Arc::make_mut(self.tags.get_or_insert_default()).insert(key.into(), value.into());
         self
     }
 
@@ -181,7 +183,7 @@ impl<S: State> Turn<S> {
     /// What stops the turn from elsewhere, while it runs.
     #[must_use]
     pub fn control(&self) -> TurnControl {
-        TurnControl { cancel: self.cancel.clone() }
+        TurnControl { cancel: self.cancel.cancel().clone() }
     }
 
     /// Adds a reader of the text that nodes emit piece by piece, beside whatever drives the turn.
@@ -237,7 +239,7 @@ impl<S: State> Turn<S> {
     /// Outside of a tokio runtime.
     pub fn stream_with(mut self, options: StreamOptions) -> EventStream<S> {
         let reader = self.reader(options);
-        let (guard, thread) = (self.cancel.guard(), self.thread.clone());
+        let (guard, thread) = (self.cancel.cancel().guard(), self.thread.clone());
         EventStream { thread, reader, turn: tokio::spawn(self.into_future()), _guard: guard }
     }
 }
@@ -281,36 +283,43 @@ impl<S: State> IntoFuture for Turn<S> {
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
 
     fn into_future(mut self) -> Self::IntoFuture {
+        if self.cancel_on.is_none() && self.drain_on.is_none() && self.deadline.is_none() {
+            return Box::pin(self.drive());
+        }
         let clock = &self.runner.seams_ref().0.clock;
         let deadline = self.deadline.map(|after| (clock.clone(), after));
-        let mut signals = Signals {
+        let signals = Signals {
             cancel_on: self.cancel_on.take(),
             drain_on: self.drain_on.take(),
             deadline: None,
-            cancel: self.cancel.clone(),
+            cancel: self.cancel.cancel().clone(),
         };
-        // Whoever waits for the cancellation must also wake when the turn is dropped.
-        let guard = self.cancel.guard();
-        Box::pin(async move {
-            let mut turn = pin!(self.drive());
-            // The time begins when the turn does.
-            signals.deadline = deadline.map(|(clock, after)| clock.sleep(after));
-            let mut began = false;
-            let ended = poll_fn(|cx| {
-                // A signal that is ready at once comes before the turn; later, a turn that ends at the moment of a signal
-                // has ended before it.
-                if !std::mem::replace(&mut began, true) {
-                    signals.poll(cx);
-                }
-                match turn.as_mut().poll(cx) {
-                    Poll::Pending if signals.poll(cx) => turn.as_mut().poll(cx),
-                    polled => polled,
-                }
-            })
-            .await;
-            drop(guard);
-            ended
+        Box::pin(self.drive_with(signals, deadline))
+    }
+}
+
+impl<S: State> Turn<S> {
+    async fn drive_with(
+        self,
+        mut signals: Signals,
+        deadline: Option<(Arc<dyn Clock>, Duration)>,
+    ) -> Result<TurnEnd<S>, TurnError> {
+        let mut turn = pin!(self.drive());
+        // The time begins when the turn does.
+        signals.deadline = deadline.map(|(clock, after)| clock.sleep(after));
+        let mut began = false;
+        poll_fn(|cx| {
+            // A signal that is ready at once comes before the turn; later, a turn that ends at the moment of a signal
+            // has ended before it.
+            if !std::mem::replace(&mut began, true) {
+                signals.poll(cx);
+            }
+            match turn.as_mut().poll(cx) {
+                Poll::Pending if signals.poll(cx) => turn.as_mut().poll(cx),
+                polled => polled,
+            }
         })
+        .await
     }
 }
 

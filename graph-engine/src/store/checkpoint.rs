@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +16,12 @@ use crate::task_id::TaskId;
 
 /// Small texts by which checkpoints are found again, such as a tenant.
 pub type Tags = BTreeMap<String, String>;
+
+/// What a checkpoint without tags has: one for all, because most have none.
+pub(crate) fn no_tags() -> Arc<Tags> {
+    static NONE: OnceLock<Arc<Tags>> = OnceLock::new();
+    NONE.get_or_init(Arc::default).clone()
+}
 
 /// A thread and a namespace in it.
 ///
@@ -96,7 +102,7 @@ impl CheckpointKind {
 /// let commit = Commit::default();
 /// assert!(commit.fields.is_empty() && commit.position().is_empty());
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Commit {
     /// Its id.
@@ -121,6 +127,24 @@ pub struct Commit {
     pub fields: Vec<FieldRow>,
     /// The bytes of all fields, one after the other, then the position.
     pub bytes: Vec<u8>,
+}
+
+impl Default for Commit {
+    fn default() -> Self {
+        Self {
+            id: CheckpointId::default(),
+            parent: None,
+            fork: false,
+            kind: CheckpointKind::default(),
+            turn: Name::default(),
+            step: 0,
+            time_ms: 0,
+            due_ms: None,
+            tags: no_tags(),
+            fields: Vec::new(),
+            bytes: Vec::new(),
+        }
+    }
 }
 
 impl Commit {

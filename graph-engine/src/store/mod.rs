@@ -8,6 +8,7 @@ mod memory;
 mod segments;
 
 pub use cache::{CacheKey, MemoryCache, NodeCache};
+pub(crate) use checkpoint::no_tags;
 pub use checkpoint::{CheckpointInfo, CheckpointKind, Commit, FieldRow, Place, SavedResult, Segment, Stored, Tags};
 pub use listing::{Filter, Keep, ThreadFilter, ThreadInfo};
 pub use mark::Mark;

@@ -148,7 +148,7 @@ impl Ctx {
     }
 
     async fn keep(&self, key: &str, json: &RawValue) -> Result<(), String> {
-        let Some(keeper) = &self.turn.keeper else { return Ok(()) };
+        let Some(keeper) = self.turn.keeper.get() else { return Ok(()) };
         let keeper = keeper.upgrade().ok_or("the turn is over")?;
         keeper.keep(self.id, key.into(), json.get().as_bytes().to_vec()).await.map_err(|error| error.to_string())
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
@@ -35,15 +35,19 @@ pub(crate) fn on_tokio(work: BlockingWork) -> Result<(), &'static str> {
     }
 }
 
-/// Blocking work that was given up while it still ran.
+/// Blocking work that was given up while it still ran. Mostly there is none, and nobody need wait to know.
 #[derive(Default)]
-pub(crate) struct GivenUp(Mutex<Vec<(StuckTask, Arc<AtomicBool>)>>);
+pub(crate) struct GivenUp(OnceLock<Mutex<Vec<Stuck>>>);
+
+/// Whose work it is, and whether it is over.
+type Stuck = (StuckTask, Arc<AtomicBool>);
 
 impl GivenUp {
     /// What still runs.
     pub(crate) fn stuck(&self) -> Vec<StuckTask> {
+        let Some(all) = self.0.get() else { return Vec::new() };
         // Nothing can panic while it is held.
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = all.lock().unwrap_or_else(PoisonError::into_inner);
         let mut stuck: Vec<StuckTask> =
             all.iter().filter(|(_, over)| !over.load(Ordering::Acquire)).map(|(task, _)| task.clone()).collect();
         stuck.sort();
@@ -51,7 +55,8 @@ impl GivenUp {
     }
 
     fn add(&self, task: StuckTask, over: Arc<AtomicBool>) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push((task, over));
+        let all = self.0.get_or_init(Mutex::default);
+        all.lock().unwrap_or_else(PoisonError::into_inner).push((task, over));
     }
 }
 

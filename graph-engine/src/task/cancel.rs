@@ -156,8 +156,14 @@ impl Cancel {
 }
 
 /// Cancels a turn that nobody waits for any more.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct CancelOnDrop(Cancel);
+
+impl CancelOnDrop {
+    pub(crate) fn cancel(&self) -> &Cancel {
+        &self.0
+    }
+}
 
 impl Drop for CancelOnDrop {
     fn drop(&mut self) {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize, Serializer};
@@ -20,9 +20,10 @@ use crate::task_id::TaskId;
 #[derive(Default)]
 pub(crate) struct Journals {
     any: AtomicBool,
-    tasks: Mutex<BTreeMap<TaskId, Journal>>,
+    /// Made for the first of them.
+    tasks: OnceLock<Mutex<BTreeMap<TaskId, Journal>>>,
     /// Answers to questions that are asked anew, because nothing of them is kept: by their ids.
-    given: BTreeMap<InterruptId, Value>,
+    given: Option<BTreeMap<InterruptId, Value>>,
 }
 
 /// The journal of one task, as it is stored while its super-step is unfinished.
@@ -144,7 +145,7 @@ pub(crate) enum Reply {
 
 impl Journals {
     fn lock(&self) -> MutexGuard<'_, BTreeMap<TaskId, Journal>> {
-        self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
+        self.tasks.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The journal of a task as an attempt of it may change it: `None` if that attempt is over.
@@ -207,7 +208,7 @@ impl Journals {
                     let Asked { interrupt, within, default } = make(nth);
                     let default = default.map(|default| [default]);
                     let id = interrupt.id;
-                    let answer = self.given.get(&id).cloned();
+                    let answer = self.given.as_ref().and_then(|given| given.get(&id)).cloned();
                     journal.questions.push(Question {
                         scope,
                         nth,
@@ -397,7 +398,7 @@ impl Journals {
 
     /// Answers to questions that will be asked anew.
     pub(crate) fn give(&mut self, answers: BTreeMap<InterruptId, Value>) {
-        self.given = answers;
+        self.given = Some(answers);
     }
 
     /// What is remembered under a key; a new key is in use from now on.

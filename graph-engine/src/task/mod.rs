@@ -44,7 +44,9 @@ pub(crate) use pulse::Pulse;
 pub use resources::Need;
 pub(crate) use resources::Resources;
 pub use route::{CanDirect, CanFinish, CanStay, END, Nowhere, Route, RouteSpec, START, TargetSpec};
-pub(crate) use shared::{Emitted, EmittedKind, Extra, Held, Host, Keeper, Nested, Shared, Sink, TurnContext};
+pub(crate) use shared::{
+    Emitted, EmittedKind, Extra, Held, Host, Keeper, MakesHost, Nested, Shared, Sink, TurnContext,
+};
 
 use std::fmt;
 use std::sync::Arc;

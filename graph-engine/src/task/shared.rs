@@ -6,7 +6,8 @@ use std::fmt;
 use std::future::Future;
 use std::ops::{Deref, DerefMut};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -39,6 +40,12 @@ impl<S> Held<S> {
         Self(Some(shared))
     }
 
+    /// Gives the reference away for good.
+    pub(crate) fn give(&mut self) -> Arc<Shared<S>> {
+        // Nobody asks twice.
+        self.0.take().expect("a snapshot is given away once")
+    }
+
     /// Takes the reference out of another place.
     pub(crate) fn take_from(&mut self, other: &mut Self) {
         self.0 = other.0.take();
@@ -64,8 +71,8 @@ impl<S> DerefMut for Held<S> {
 pub(crate) struct TurnContext {
     pub(crate) thread: Name,
     pub(crate) turn: Name,
-    /// What tasks descend from when there are no checkpoints: the turn's id, or that of the call of a child graph.
-    pub(crate) lineage: Name,
+    /// What tasks descend from when there are no checkpoints, if not from the turn: the call of a child graph.
+    pub(crate) lineage: Option<Name>,
     /// Namespace of a child graph; empty at the top.
     pub(crate) namespace: Name,
     /// Names of all nodes by index.
@@ -76,22 +83,31 @@ pub(crate) struct TurnContext {
     pub(crate) offload: Option<Arc<dyn Offload>>,
     /// Blocking work that nobody waits for any more.
     pub(crate) given_up: GivenUp,
-    /// Where events go, when somebody reads them. Weak, because a snapshot that outlives the turn must not keep the
-    /// readers' streams open.
-    pub(crate) sink: Option<Weak<dyn Sink>>,
+    /// Where events go, known once somebody may read them. Weak, because a snapshot that outlives the turn must not keep
+    /// the readers' streams open.
+    pub(crate) sink: OnceLock<Weak<dyn Sink>>,
     /// Whether what tasks ask and remember can be kept.
     pub(crate) durable: bool,
     /// What tasks asked, were answered and remembered.
     pub(crate) journals: Journals,
     /// Where results within tasks are kept, if that must be before they are used. Weak, because a snapshot that outlives
     /// the turn must not keep the thread from its next one.
-    pub(crate) keeper: Option<Weak<dyn Keeper>>,
-    /// What child graphs share with the turn around them.
-    pub(crate) host: Option<Arc<dyn Host>>,
+    pub(crate) keeper: OnceLock<Weak<dyn Keeper>>,
+    /// What child graphs share with the turn around them, made for the first of them.
+    pub(crate) host: OnceLock<Arc<dyn Host>>,
+    /// Who makes it.
+    pub(crate) maker: Option<Arc<dyn MakesHost>>,
+    /// Super-steps of this turn's own graph. Only its machine writes it.
+    pub(crate) made: AtomicU64,
     /// Only there in a child graph.
     pub(crate) nested: Option<Nested>,
     /// The newest checkpoints of child graphs that keep their state over calls, by namespace, as of the last merge.
     pub(crate) kept_children: Mutex<BTreeMap<Name, CheckpointId>>,
+}
+
+/// Makes what child graphs share with a turn: most turns have no child graphs and need nothing of it.
+pub(crate) trait MakesHost: Send + Sync {
+    fn host(&self, turn: &TurnContext) -> Arc<dyn Host>;
 }
 
 /// What child graphs share with the turn around them. Nodes never see it.
@@ -138,7 +154,23 @@ pub(crate) trait Keeper: Send + Sync {
 
 impl TurnContext {
     pub(crate) fn sink(&self) -> Option<Arc<dyn Sink>> {
-        self.sink.as_ref()?.upgrade()
+        self.sink.get()?.upgrade()
+    }
+
+    /// What child graphs share with the turn, if this belongs to one.
+    pub(crate) fn host(&self) -> Option<&Arc<dyn Host>> {
+        match (self.host.get(), &self.maker) {
+            (None, Some(maker)) => Some(self.host.get_or_init(|| maker.host(self))),
+            (host, _) => host,
+        }
+    }
+
+    /// The turn's own graph has made so many super-steps by now. Only its machine says so, so that nobody waits.
+    pub(crate) fn note_made(&self, steps: u64) {
+        self.made.store(steps, Ordering::Release);
+        if let Some(host) = self.host.get() {
+            host.made(steps);
+        }
     }
 
     pub(crate) fn has_no_kept_children(&self) -> bool {
@@ -160,7 +192,7 @@ impl TurnContext {
     pub(crate) fn of(thread: Name, turn: Name, nodes: Arc<[Name]>, cancel: Cancel) -> Self {
         Self {
             thread,
-            lineage: turn.clone(),
+            lineage: None,
             turn,
             namespace: Name::default(),
             nodes,
@@ -168,11 +200,13 @@ impl TurnContext {
             cancel,
             offload: None,
             given_up: GivenUp::default(),
-            sink: None,
+            sink: OnceLock::new(),
             durable: false,
             journals: Journals::default(),
-            keeper: None,
-            host: None,
+            keeper: OnceLock::new(),
+            host: OnceLock::new(),
+            maker: None,
+            made: AtomicU64::new(0),
             nested: None,
             kept_children: Mutex::default(),
         }

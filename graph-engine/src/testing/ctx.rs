@@ -205,7 +205,7 @@ impl TestCtx {
         turn.cancel.note_reader(false);
         turn.durable = true;
         turn.journals.preset(TaskId { step: self.step, rank: 0 }, self.answers);
-        turn.sink = Some(Arc::downgrade(&sink));
+        turn.sink = Arc::downgrade(&sink).into();
         let extra = (!self.feedback.is_empty()).then(|| Arc::new(Extra { feedback: self.feedback, timeout: None }));
         let task = Task {
             shared: Held::new(Arc::new(Shared { state: (), turn: Arc::new(turn) })),

@@ -9,7 +9,7 @@ use crate::reply::Reply;
 use crate::run::Runner;
 use crate::run_error::RunError;
 use crate::state::State;
-use crate::store::{CheckpointStore, MemoryStore, Place, Tags};
+use crate::store::{CheckpointStore, MemoryStore, Place};
 use crate::task::{Snap, TurnContext};
 
 /// Runs a turn in an order that depends only on a seed.
@@ -169,7 +169,7 @@ impl<S: State> Run<'_, S> {
     fn machine(&self, turn: Arc<TurnContext>) -> Machine<S> {
         let mut options = self.runner.options();
         options.durable = true;
-        Machine::new(self.bench.graph.clone(), options, turn, Tags::new().into())
+        Machine::new(self.bench.graph.clone(), options, turn, None)
     }
 
     fn crash(&mut self) -> bool {

@@ -10,7 +10,6 @@ use crate::reply::Reply;
 use crate::run::Runner;
 use crate::run_error::RunError;
 use crate::state::State;
-use crate::store::Tags;
 use crate::task::TurnContext;
 
 /// A turn that stops after every super-step. Tasks of a step run one after the other, in order of their rank.
@@ -80,7 +79,7 @@ impl<S: State> Stepper<S> {
         let turn = Arc::new(context);
         let mut options = runner.options();
         options.durable = false;
-        let mut machine = Machine::new(graph.clone(), options, turn.clone(), Tags::new().into());
+        let mut machine = Machine::new(graph.clone(), options, turn.clone(), None);
         let bench = Bench::new(graph, turn, runner.seams_ref().clone(), runner.guards().map(Guards::without_limits));
         let ask = Some(stopped(machine.next(Answer::Start(Start::Input(input))))?);
         Ok(Self { machine, bench, ask })

@@ -20,7 +20,7 @@ use super::{Ask, Machine, fail, rank_of};
 use crate::checkpoint_id::CheckpointId;
 use crate::run_error::RunError;
 use crate::state::{CodecError, State, read_json};
-use crate::store::{CheckpointKind, Commit, SavedResult, Stored};
+use crate::store::{CheckpointKind, Commit, SavedResult, Stored, no_tags};
 use crate::task::Outcome;
 use crate::task_id::TaskId;
 
@@ -100,7 +100,7 @@ impl<S: State> Machine<S> {
         commit.due_ms = self.due_ms();
         if !commit.turn.is(&self.shared.turn.turn) {
             commit.turn = self.shared.turn.turn.clone();
-            commit.tags = self.tags.clone();
+            commit.tags = self.tags.clone().unwrap_or_else(no_tags);
         }
         self.encode_fields(commit)?;
         self.encode_position(&mut commit.bytes)?;

@@ -28,7 +28,7 @@ pub(crate) struct Hosting {
     pub(crate) measure: bool,
     pub(crate) metrics: Option<Arc<dyn Metrics>>,
     pub(crate) spans: Spans,
-    pub(crate) tags: Arc<Tags>,
+    pub(crate) tags: Option<Arc<Tags>>,
     /// Weak, because a snapshot that outlives the turn must not keep the thread busy.
     pub(crate) lease: Weak<dyn Any + Send + Sync>,
     pub(crate) relay: Option<Weak<dyn Relay>>,
@@ -82,8 +82,11 @@ impl Host for Hosting {
 impl Hosting {
     /// The one of the turn, or one that stands alone where a node runs without a turn.
     pub(super) fn of(ctx: &Ctx) -> Arc<Self> {
-        let host = ctx.turn.host.clone().and_then(|host| host.as_any().downcast().ok());
-        host.unwrap_or_else(|| Arc::new(Self::alone()))
+        Self::known(ctx.turn.host()).unwrap_or_else(|| Arc::new(Self::alone()))
+    }
+
+    pub(crate) fn known(host: Option<&Arc<dyn Host>>) -> Option<Arc<Self>> {
+        host.and_then(|host| host.clone().as_any().downcast().ok())
     }
 
     fn alone() -> Self {
@@ -109,7 +112,7 @@ impl Hosting {
             measure: false,
             metrics: None,
             spans: Spans::off(),
-            tags: Arc::default(),
+            tags: None,
             lease: Weak::<()>::new(),
             relay: None,
             made: AtomicU64::new(0),

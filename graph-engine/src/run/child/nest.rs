@@ -17,7 +17,7 @@ use crate::reply::Reply;
 use crate::run_error::RunError;
 use crate::state::State;
 use crate::store::{Place, Stored};
-use crate::task::{ChildRow, Ctx, Hop, Keeper, Nested, Sink, Snap, TurnContext, paused};
+use crate::task::{ChildRow, Ctx, Hop, Keeper, Nested, Snap, TurnContext, paused};
 
 /// How many graphs may be around another one.
 const DEPTH: u32 = 32;
@@ -92,8 +92,8 @@ impl<C: State> Call<'_, C> {
 
         let names = self.graph.inner().names.clone();
         let cancel = outer.cancel.within(ctx.id.step);
-        let mut context = TurnContext::of(outer.thread.clone(), outer.turn.clone(), names.clone(), cancel);
-        context.lineage = call.clone();
+        let mut context = TurnContext::of(outer.thread.clone(), outer.turn.clone(), names, cancel);
+        context.lineage = Some(call.clone());
         context.namespace = namespace.clone();
         context.resources = outer.resources.clone();
         let guard = context.cancel.guard();
@@ -107,17 +107,13 @@ impl<C: State> Call<'_, C> {
         if !kept {
             context.journals.give(row.answers.clone());
         }
-        let clock = host.seams.0.clock.clone();
-        let mut live = Live::new(outer.turn.clone(), names, clock, context.cancel.clone());
+        let mut live = Live::default();
         if let Some(relay) = &host.relay {
-            live = live.relayed(relay.clone(), node, namespace.clone());
+            live = Live::relayed(relay.clone(), node);
             if outer.cancel.is_read() && relay.upgrade().is_some_and(|relay| relay.is_open()) {
                 ctx.note_told();
             }
         }
-        let live = Arc::new(live);
-        let sink: Arc<dyn Sink> = live.clone();
-        context.sink = Some(Arc::downgrade(&sink));
         let place = Place::new(&outer.thread, &namespace);
         // Where nobody looks at its single super-steps, because it is not called again, its end is enough.
         let durability = if host.store.is_none() && !again { Durability::Exit } else { host.durability };
@@ -126,7 +122,9 @@ impl<C: State> Call<'_, C> {
             Keep::new(host.checkpoints().clone(), place.clone(), saves, spawn, host.lease.upgrade())
         });
         let keeper: Option<Arc<dyn Keeper>> = keep.clone().filter(|keep| keep.saves()).map(|keep| keep as _);
-        context.keeper = keeper.as_ref().map(Arc::downgrade);
+        if let Some(keeper) = &keeper {
+            context.keeper = Arc::downgrade(keeper).into();
+        }
         let context = Arc::new(context);
 
         let mut options = host.options;
@@ -153,10 +151,12 @@ impl<C: State> Call<'_, C> {
         };
 
         let mut bench = Bench::new(self.graph.clone(), context.clone(), host.seams.clone(), host.guards(self.graph));
-        bench.live = Some(live.clone());
+        bench.live = live;
         bench.measure = host.measure;
         bench.metrics = host.metrics.clone();
         bench.spans = host.spans;
+        let bench = Arc::new(bench);
+        bench.open_sink();
         let mut driver = LocalDriver {
             keep,
             durability,
@@ -165,7 +165,7 @@ impl<C: State> Call<'_, C> {
             stays: 0,
             in_step: false,
             node_time: Vec::new(),
-            bench: Arc::new(bench),
+            bench,
         };
         let stopped = Box::pin(driver.drive(&mut machine, Start::Enter(start))).await;
         drop(guard);
@@ -181,7 +181,7 @@ impl<C: State> Call<'_, C> {
         };
         let mut report = machine.take_report();
         let open = std::mem::take(&mut report.interrupts);
-        let mut warnings = live.take_warnings();
+        let mut warnings = driver.bench.live.take_warnings();
         if let Some(guards) = &driver.bench.guards {
             warnings.append(&mut guards.take_warnings());
         }

@@ -3,6 +3,8 @@
 /// Items in chunks, each as long as all before it together.
 #[derive(Clone)]
 pub(super) struct Chunks<T> {
+    /// The only one of most threads.
+    first: Vec<T>,
     chunks: Vec<Vec<T>>,
     len: usize,
 }
@@ -12,7 +14,7 @@ const FIRST: usize = 8;
 
 impl<T> Default for Chunks<T> {
     fn default() -> Self {
-        Self { chunks: Vec::new(), len: 0 }
+        Self { first: Vec::new(), chunks: Vec::new(), len: 0 }
     }
 }
 
@@ -22,29 +24,35 @@ impl<T> Chunks<T> {
     }
 
     pub(super) fn push(&mut self, item: T) {
-        // Not by the room that a chunk has: that of a copy has none.
-        let (chunk, _) = self.place(self.len);
-        if chunk == self.chunks.len() {
-            self.chunks.push(Vec::with_capacity(self.len.max(FIRST)));
+        if self.len < FIRST {
+            self.first.reserve_exact(FIRST - self.len);
+            self.first.push(item);
+        } else {
+            // Not by the room that a chunk has: that of a copy has none.
+            let (chunk, _) = place(self.len);
+            if chunk == self.chunks.len() {
+                self.chunks.push(Vec::with_capacity(self.len));
+            }
+            self.chunks[chunk].push(item);
         }
-        self.chunks[chunk].push(item);
         self.len += 1;
     }
+}
 
-    fn place(&self, at: usize) -> (usize, usize) {
-        if at < FIRST {
-            return (0, at);
-        }
-        let chunk = (at / FIRST).ilog2();
-        (chunk as usize + 1, at - (FIRST << chunk))
-    }
+/// Where an item behind the first chunk is.
+fn place(at: usize) -> (usize, usize) {
+    let chunk = (at / FIRST).ilog2();
+    (chunk as usize, at - (FIRST << chunk))
 }
 
 impl<T> std::ops::Index<usize> for Chunks<T> {
     type Output = T;
 
     fn index(&self, at: usize) -> &T {
-        let (chunk, at) = self.place(at);
+        if at < FIRST {
+            return &self.first[at];
+        }
+        let (chunk, at) = place(at);
         &self.chunks[chunk][at]
     }
 }
@@ -52,6 +60,8 @@ impl<T> std::ops::Index<usize> for Chunks<T> {
 /// Bytes of many rows, each in one piece.
 #[derive(Clone, Default)]
 pub(super) struct Bytes {
+    /// The only chunk of most threads.
+    first: Vec<u8>,
     chunks: Vec<Vec<u8>>,
     len: usize,
 }
@@ -87,22 +97,26 @@ impl Bytes {
     }
 
     pub(super) fn add(&mut self, bytes: &[u8]) -> Span {
+        let room = self.len.clamp(Self::LEAST, Self::MOST).max(bytes.len());
         let full = |chunk: &Vec<u8>| chunk.capacity() - chunk.len() < bytes.len();
-        if self.chunks.last().is_none_or(full) {
-            let room = self.len.clamp(Self::LEAST, Self::MOST).max(bytes.len());
+        if self.len == 0 {
+            self.first.reserve_exact(room);
+        } else if full(self.chunks.last().unwrap_or(&self.first)) {
             self.chunks.push(Vec::with_capacity(room));
         }
-        // There is one now; and there are no 2^32 chunks of half a kilobyte.
-        let number = self.chunks.len() - 1;
-        let chunk = &mut self.chunks[number];
+        // There are no 2^32 chunks of half a kilobyte.
+        let number = u32::try_from(self.chunks.len()).unwrap_or(u32::MAX);
+        let chunk = self.chunks.last_mut().unwrap_or(&mut self.first);
         let start = chunk.len();
         chunk.extend_from_slice(bytes);
         self.len += bytes.len();
-        Span { chunk: u32::try_from(number).unwrap_or(u32::MAX), start, end: chunk.len() }
+        Span { chunk: number, start, end: chunk.len() }
     }
 
     pub(super) fn get(&self, span: Span) -> &[u8] {
-        &self.chunks[span.chunk as usize][span.start..span.end]
+        // The first one has the number 0.
+        let chunk = (span.chunk as usize).checked_sub(1).map_or(&self.first, |at| &self.chunks[at]);
+        &chunk[span.start..span.end]
     }
 }
 
@@ -119,7 +133,7 @@ mod tests {
         }
         assert!((0..10_000).all(|at| chunks[at] == at));
         let sizes: Vec<usize> = chunks.chunks.iter().map(Vec::len).collect();
-        assert_eq!(sizes[..5], [8, 8, 16, 32, 64]);
+        assert_eq!((chunks.first.len(), &sizes[..4]), (8, &[8, 16, 32, 64][..]));
         for len in 0..100 {
             let mut short = Chunks::default();
             (0..len).for_each(|item| short.push(item));

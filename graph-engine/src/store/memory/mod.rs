@@ -19,7 +19,7 @@ use super::mark::Mark;
 use super::{AtOnce, CheckpointStore};
 use crate::checkpoint_id::CheckpointId;
 use crate::error::StoreError;
-use crate::name::Name;
+use crate::name::{Name, NameHash};
 
 /// Checkpoints in memory. Cloning it gives another handle to the same data.
 ///
@@ -45,7 +45,7 @@ use crate::name::Name;
 /// ```
 #[derive(Clone, Default)]
 pub struct MemoryStore {
-    threads: Arc<DashMap<Name, Arc<Thread>>>,
+    threads: Arc<DashMap<Name, Arc<Thread>, NameHash>>,
 }
 
 impl MemoryStore {
