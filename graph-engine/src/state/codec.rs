@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::finite::{MOST_LEVELS, Unfit, unfit};
-use super::writer::{Unwritten, write};
 
 /// How stored bytes become the value of a field: they replace it, or something is added to it.
 ///
@@ -162,17 +161,12 @@ impl<T: Serialize + DeserializeOwned> Persist for T {}
 /// # Errors
 /// [`CodecError::NotFinite`] and [`CodecError::Encode`], with the field's name.
 pub(super) fn encode_field<T: Serialize + ?Sized>(field: &str, value: &T, out: &mut Vec<u8>) -> Result<(), CodecError> {
-    let start = out.len();
-    write(value, out).map_err(|unwritten| {
-        out.truncate(start);
-        let field = field.to_owned();
-        match unwritten {
-            Unwritten::Unfit(Unfit::Float(value)) => CodecError::NotFinite { field, value },
-            Unwritten::Unfit(Unfit::Deep) => CodecError::TooDeep { field },
-            Unwritten::Json(cause) => CodecError::Encode { field, cause },
-            Unwritten::NoText => CodecError::Encode { field, cause: serde::ser::Error::custom("it is no text") },
-        }
-    })
+    match unfit(value) {
+        Some(Unfit::Float(value)) => return Err(CodecError::NotFinite { field: field.to_owned(), value }),
+        Some(Unfit::Deep) => return Err(CodecError::TooDeep { field: field.to_owned() }),
+        None => {}
+    }
+    serde_json::to_writer(out, value).map_err(|cause| CodecError::Encode { field: field.to_owned(), cause })
 }
 
 /// A value as JSON; a float that is not finite is refused instead of becoming `null`.

@@ -8,11 +8,8 @@ pub(crate) mod dynamic;
 mod field;
 mod finite;
 mod log;
-mod only_text;
 mod stored_fields;
-mod text;
 mod write;
-mod writer;
 
 pub use append::{Append, PersistAppend};
 pub use codec::{CodecError, Encoding, Persist};
