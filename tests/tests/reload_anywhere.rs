@@ -366,6 +366,6 @@ async fn the_random_rounds_do_store_writes_of_every_such_field() {
     let store = play(vec![first(), round]).await;
     let stored = store.load(&Place::thread("t"), None).await.unwrap().unwrap();
     let writes = stored.fields.iter().filter(|segment| segment.encoding == Encoding::Writes);
-    let fields: BTreeSet<&str> = writes.map(|segment| &*segment.name).collect();
+    let fields: BTreeSet<&str> = writes.map(|segment| segment.name).collect();
     assert_eq!(fields, BTreeSet::from(["map", "hashed", "set", "queue", "history"]));
 }
