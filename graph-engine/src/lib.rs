@@ -143,8 +143,8 @@ pub use reply::Reply;
 pub use report::{Breakpoint, ChildReport, RunReport, WaitingJoin};
 pub use run::{
     At, BreakAt, ChildCall, ChildEnd, ChildError, Deviation, Edit, Edits, EventReader, EventStream, Expired,
-    FieldChange, FinishedTask, Replay, ReplayedStep, Runner, StateDiff, StateHash, Status, Subgraph, Thread,
-    ThreadState, TransferError, Turn, TurnControl, TurnEnd, View, ViewEnd, WhenBusy, WrittenBy, child,
+    FieldChange, FinishedTask, KeptStates, Replay, ReplayedStep, Runner, StateDiff, StateHash, Status, Subgraph,
+    Thread, ThreadState, TransferError, Turn, TurnControl, TurnEnd, View, ViewEnd, WhenBusy, WrittenBy, child,
 };
 pub use run_error::{RunError, TaskFailure, TaskRef, TurnError};
 pub use spec::{
@@ -157,8 +157,9 @@ pub use state::{
     PersistAppend, ReduceError, Reduced, State, StoredFields,
 };
 pub use store::{
-    AtOnce, CacheKey, CheckpointInfo, CheckpointKind, CheckpointStore, Commit, FieldRow, Filter, Keep, MemoryCache,
-    MemoryStore, NodeCache, Place, SavedResult, Segment, Stored, Tags, ThreadFilter, ThreadInfo,
+    AtOnce, CacheKey, CheckpointInfo, CheckpointKind, CheckpointStore, Commit, FieldRow, Filter, Keep, Mark,
+    MemoryCache, MemoryStore, NodeCache, Place, SavedResult, Segment, SegmentRef, Segments, Stored, Tags, ThreadFilter,
+    ThreadInfo,
 };
 pub use stuck_task::StuckTask;
 pub use task::{

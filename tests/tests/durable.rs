@@ -11,6 +11,7 @@ mod forks;
 mod functional;
 mod hostile_rows;
 mod interrupts;
+mod kept_states;
 mod longterm_memory;
 mod longterm_reported;
 mod memo;

@@ -234,33 +234,40 @@ fn spoil(bytes: &mut Vec<u8>, dice: &mut Dice) {
 }
 
 fn change(stored: &mut Stored, dice: &mut Dice) {
-    let (fields, saved) = (stored.fields.len(), stored.saved.len());
+    let fields = stored.fields.len();
     if fields < 2 {
         return spoil(&mut stored.position, dice);
     }
     let (one, other) = (dice.roll(fields), dice.roll(fields));
+    let mut all: Vec<Segment> = std::mem::take(&mut stored.fields).into_iter().collect();
+    change_one(stored, &mut all, (one, other), dice);
+    stored.fields = all.into();
+}
+
+fn change_one(stored: &mut Stored, fields: &mut Vec<Segment>, (one, other): (usize, usize), dice: &mut Dice) {
+    let saved = stored.saved.len();
     match dice.roll(16) {
         0..=3 => spoil(&mut stored.position, dice),
-        4..=6 => spoil(&mut stored.fields[one].bytes, dice),
+        4..=6 => spoil(&mut fields[one].bytes, dice),
         7 => {
-            let bytes = std::mem::take(&mut stored.fields[one].bytes);
-            stored.fields[one].bytes = std::mem::replace(&mut stored.fields[other].bytes, bytes);
+            let bytes = std::mem::take(&mut fields[one].bytes);
+            fields[one].bytes = std::mem::replace(&mut fields[other].bytes, bytes);
         }
-        8 => stored.fields.swap(one, other),
-        9 => drop(stored.fields.remove(one)),
+        8 => fields.swap(one, other),
+        9 => drop(fields.remove(one)),
         10 => {
-            let again = stored.fields[one].clone();
-            stored.fields.insert(other, again);
+            let again = fields[one].clone();
+            fields.insert(other, again);
         }
         11 => {
             let all = [Encoding::Base, Encoding::Delta, Encoding::Writes, Encoding::Removed];
-            stored.fields[one].encoding = *dice.pick(&all);
+            fields[one].encoding = *dice.pick(&all);
         }
         12 => {
             let wild = [0, 1, 7, u64::MAX - 1, u64::MAX];
-            stored.fields[one].items = *dice.pick(&wild)..*dice.pick(&wild);
+            fields[one].items = *dice.pick(&wild)..*dice.pick(&wild);
         }
-        13 => stored.fields[one].name = stored.fields[other].name.clone(),
+        13 => fields[one].name = fields[other].name.clone(),
         14 => {
             let task = TaskId { step: stored.info.step, rank: *dice.pick(&[0, 1, 7, u32::MAX]) };
             let bytes = if saved > 0 { stored.saved[dice.roll(saved)].bytes.clone() } else { strange(dice) };
@@ -305,7 +312,10 @@ async fn hammer<S: State>(graph: Graph<S>, store: TestStore, mutations: usize, s
         let id = stored.info.id;
         let shown = |stored: &Stored| {
             let bytes = |bytes: &[u8]| String::from_utf8_lossy(&bytes[..bytes.len().min(3000)]).into_owned();
-            let fields = stored.fields.iter().map(|segment| (segment, bytes(&segment.bytes)));
+            let fields = stored.fields.iter().map(|segment| {
+                let text = bytes(segment.bytes);
+                (segment, text)
+            });
             format!("{} {:?} {:?}", bytes(&stored.position), fields.collect::<Vec<_>>(), stored.saved)
         };
         *given.head.lock().unwrap() = Some(stored.clone());

@@ -19,6 +19,8 @@
 mod error;
 mod packed;
 
+use std::borrow::Cow;
+
 pub use error::RowError;
 
 /// How new rows are written. Rows of both formats can always be read.
@@ -94,9 +96,25 @@ pub fn encode_into(format: Format, json: &[u8], rows: &mut Vec<u8>) {
 /// assert_eq!(decode(&[0x20, b'1']), Err(RowError::Version(2)));
 /// ```
 pub fn decode(row: &[u8]) -> Result<Vec<u8>, RowError> {
+    decode_ref(row).map(Cow::into_owned)
+}
+
+/// The same, borrowed from the row where it stands there as it is.
+///
+/// # Errors
+/// Those of [`decode`].
+///
+/// ```
+/// use std::borrow::Cow;
+///
+/// use graph_engine_rows::{Format, decode_ref, encode};
+///
+/// assert!(matches!(decode_ref(&encode(Format::Json, b"[1]")), Ok(Cow::Borrowed(b"[1]"))));
+/// ```
+pub fn decode_ref(row: &[u8]) -> Result<Cow<'_, [u8]>, RowError> {
     match row.split_first() {
-        Some((&PLAIN, json)) => Ok(json.to_vec()),
-        Some((&PACKED, packed)) => packed::unpack(packed).map_err(RowError::Damaged),
+        Some((&PLAIN, json)) => Ok(Cow::Borrowed(json)),
+        Some((&PACKED, packed)) => packed::unpack(packed).map(Cow::Owned).map_err(RowError::Damaged),
         Some((tag, _)) if tag >> 4 == VERSION => Err(RowError::Format(tag & 0x0f)),
         Some((tag, _)) => Err(RowError::Version(tag >> 4)),
         None => Err(RowError::Empty),

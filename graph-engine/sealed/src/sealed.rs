@@ -175,7 +175,9 @@ impl<S: CheckpointStore> CheckpointStore for Sealed<S> {
         let Some(mut stored) = self.inner.load(place, at).await? else { return Ok(None) };
         let (mut places, id) = (vec![place.clone()], stored.info.id);
         (_, stored.position) = self.open(&mut places, Slot::Position, &stored.position, Some(id)).await?;
-        self.open_segments(&mut places, &mut stored.fields).await?;
+        let mut fields: Vec<Segment> = std::mem::take(&mut stored.fields).into_iter().collect();
+        self.open_segments(&mut places, &mut fields).await?;
+        stored.fields = fields.into();
         for saved in &mut stored.saved {
             (_, saved.bytes) = self.open(&mut places, Slot::saved(saved), &saved.bytes, Some(id)).await?;
         }

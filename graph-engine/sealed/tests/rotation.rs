@@ -27,7 +27,7 @@ async fn rows_of_three_keys_are_read_together() {
         parent = Some(next.id);
     }
     let stored = store.load(&place, None).await.unwrap().unwrap();
-    assert_eq!(stored.fields.iter().map(|field| &*field.name).collect::<Vec<_>>(), ["one", "two", "three"]);
+    assert_eq!(stored.fields.iter().map(|field| field.name).collect::<Vec<_>>(), ["one", "two", "three"]);
     assert!(stored.fields.iter().all(|field| field.bytes == b"\"said\""));
     // The newest key is the one that seals.
     let newest = over(&store, KeyRing::new(key(3)));

@@ -17,7 +17,7 @@ async fn the_store_below_and_debug_hold_nothing_of_what_was_said() {
     store.commit(&place, &first).await.unwrap();
     store.save(&place, first.id, &[result(0, "", CANARY)]).await.unwrap();
     let below = store.inner().load(&place, None).await.unwrap().unwrap();
-    let rows = [&below.fields[0].bytes, &below.position, &below.saved[0].bytes];
+    let rows = [below.fields.get(0).unwrap().bytes, &below.position, &below.saved[0].bytes];
     for row in rows {
         assert!(!String::from_utf8_lossy(row).contains("4711"));
         assert!(serde_json::from_slice::<String>(row).is_ok(), "a row is JSON for every store");

@@ -61,6 +61,22 @@ impl Readers {
         matches!(looked, Ok(None))
     }
 
+    /// Asks on the thread that calls, for what was written a moment ago and lies in memory. `None` if there is no answer at
+    /// once.
+    pub(crate) fn at_once<T>(&self, question: impl FnOnce(&Connection) -> Result<Option<T>, Failed>) -> Option<T> {
+        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let connection = idle().pop()?;
+        // Nobody waits for a lock here.
+        let answer = match connection.busy_timeout(Duration::ZERO) {
+            Ok(()) => in_one_moment(&connection, question),
+            Err(error) => Err(error.into()),
+        };
+        if connection.busy_timeout(self.options.busy_timeout).is_ok() && connection.is_autocommit() {
+            idle().push(connection);
+        }
+        answer.ok().flatten()
+    }
+
     fn take(&self) -> rusqlite::Result<Connection> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         idle.map_or_else(|| self.open(), Ok)

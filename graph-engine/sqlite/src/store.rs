@@ -4,10 +4,11 @@ use std::fmt;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use graph_engine::{
-    CheckpointId, CheckpointInfo, CheckpointStore, Commit, Filter, Keep, Name, Place, SavedResult, Segment, StoreError,
-    Stored, ThreadFilter, ThreadInfo,
+    CheckpointId, CheckpointInfo, CheckpointStore, Commit, Filter, Keep, Mark, Name, Place, SavedResult, Segment,
+    StoreError, Stored, ThreadFilter, ThreadInfo,
 };
 use rusqlite::{Connection, OpenFlags};
 
@@ -56,6 +57,8 @@ use crate::{read, schema};
 #[derive(Clone)]
 pub struct SqliteStore {
     file: Arc<str>,
+    /// A number that no other store of this process has, for its marks.
+    opened: u64,
     queue: Arc<Queue>,
     /// None for a store in memory: its only connection is the one that writes.
     readers: Option<Arc<Readers>>,
@@ -129,7 +132,8 @@ impl SqliteStore {
         let queue = Queue::new(Writer::new(connection, options.format), &options);
         let file = file.into();
         let readers = path.map(|path| Readers::new(path.to_owned(), options));
-        Ok(Self { file, queue, readers })
+        static OPENED: AtomicU64 = AtomicU64::new(0);
+        Ok(Self { file, opened: OPENED.fetch_add(1, Ordering::Relaxed), queue, readers })
     }
 
     /// What was done since it was opened, for tests and metrics.
@@ -177,8 +181,22 @@ impl CheckpointStore for SqliteStore {
         if self.readers.as_ref().is_some_and(|readers| readers.is_new(place)) {
             return Ok(None);
         }
+        let (of, opened) = (place.clone(), self.opened);
+        self.ask(&place.thread, move |connection| read::load(connection, &of, at, opened)).await
+    }
+
+    async fn load_since(&self, place: &Place, mark: Mark) -> Result<Option<Stored>, StoreError> {
+        let opened = self.opened;
+        let at_once = |connection: &Connection| read::load_since(connection, place, mark, opened, true);
+        if let Some(since) = self.readers.as_ref().and_then(|readers| readers.at_once(at_once)) {
+            return Ok(Some(since));
+        }
         let of = place.clone();
-        self.ask(&place.thread, move |connection| read::load(connection, &of, at)).await
+        let question = move |connection: &Connection| match read::load_since(connection, &of, mark, opened, false)? {
+            Some(since) => Ok(Some(since)),
+            None => read::load(connection, &of, None, opened),
+        };
+        self.ask(&place.thread, question).await
     }
 
     async fn field(

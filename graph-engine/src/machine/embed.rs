@@ -44,7 +44,9 @@ impl<S: State> Machine<S> {
     pub(crate) fn embed(&mut self, call: Name, step_limit: Option<u64>) {
         let turn = &self.shared.turn;
         // Two calls of one turn may begin at the same checkpoint.
-        self.prefix = IdPrefix::new(&turn.thread, &turn.namespace, &format!("{}/{call}", turn.turn));
+        if self.options.durable {
+            self.prefix = IdPrefix::new(&turn.thread, &turn.namespace, &format!("{}/{call}", turn.turn));
+        }
         self.embedded = Some(Box::new(Embedded { call, written: S::Update::default(), step_limit }));
     }
 

@@ -10,7 +10,7 @@ use super::Machine;
 use super::merge::{Refused, apply};
 use crate::run_error::RunError;
 use crate::state::{CodecError, Encoding, FieldSet, State};
-use crate::store::{Commit, FieldRow, Segment};
+use crate::store::{Commit, FieldRow, SegmentRef, Segments};
 
 /// What the next commit must hold of the fields.
 pub(super) struct Changes {
@@ -113,6 +113,16 @@ impl Changes {
     pub(super) fn forget(&mut self) {
         self.notes.clear();
         self.parts.clear();
+    }
+
+    /// These fields were read from a checkpoint, which holds them as they are.
+    fn take_read<S: State>(&mut self, state: &S, read: FieldSet) {
+        for field in read.iter() {
+            self.stored[field].mark = state.mark(field);
+        }
+        let rewritten = std::mem::take(&mut self.rewritten);
+        self.whole = self.whole.without(read) | rewritten;
+        self.dirty.insert(rewritten);
     }
 
     /// Whether the last commit holds everything.
@@ -252,55 +262,105 @@ impl<S: State> Machine<S> {
     }
 
     /// Reads the fields of a checkpoint.
-    pub(super) fn load_fields(&mut self, segments: &[Segment]) -> Result<(), String> {
+    pub(super) fn load_fields(&mut self, segments: &Segments) -> Result<(), String> {
         let state = &mut Arc::make_mut(&mut self.shared).state;
-        // What is gone, or stored whole later, need not be readable.
-        let mut first = vec![0; state.fields().len()];
-        for (at, segment) in segments.iter().enumerate().filter(|(_, segment)| segment.encoding.is_whole()) {
-            if let Some(field) = position(state, &segment.name) {
-                first[field] = at;
-            }
-        }
         let mut read = FieldSet::EMPTY;
-        for (at, segment) in segments.iter().enumerate() {
-            let Some(field) = position(state, &segment.name) else {
-                let warning = format!("the state has no field `{}` any more; what was stored is ignored", segment.name);
-                if segment.encoding != Encoding::Removed && !self.report.warnings.contains(&warning) {
-                    self.report.warnings.push(warning);
-                }
-                continue;
-            };
-            if segment.encoding == Encoding::Removed || at < first[field] {
-                continue;
-            }
-            let stored = &mut self.changes.stored[field];
-            let bytes = segment.bytes.len() as u64;
-            if segment.encoding == Encoding::Base {
-                (stored.base, stored.added) = (bytes, 0);
-            } else {
-                follows(segment, read.contains(field), stored.mark)?;
-                stored.added += bytes;
-            }
-            match segment.encoding {
-                Encoding::Writes => merge_again(state, segment)?,
-                encoding => state.decode(field, encoding, &segment.bytes).map_err(|error| error.to_string())?,
-            }
-            stored.mark = segment.items.end;
-            read.insert(FieldSet::of(field));
-        }
-        for field in read.iter() {
-            self.changes.stored[field].mark = state.mark(field);
-        }
-        let rewritten = std::mem::take(&mut self.changes.rewritten);
-        self.changes.whole = self.changes.whole.without(read) | rewritten;
-        self.changes.dirty.insert(rewritten);
+        let warnings = &mut self.report.warnings;
+        read_fields(state, &mut self.changes.stored, &mut read, segments, warnings)?;
+        self.changes.take_read(state, read);
         Ok(())
+    }
+
+    /// Takes the fields of a checkpoint that were read before.
+    pub(super) fn take_fields(&mut self, fields: &ReadFields<S>) {
+        let state = &mut Arc::make_mut(&mut self.shared).state;
+        state.clone_from(&fields.state);
+        self.changes.stored.clone_from(&fields.stored);
+        self.changes.take_read(state, fields.read);
     }
 }
 
+/// The fields of a checkpoint as they were read, to go on from when more is stored.
+pub(crate) struct ReadFields<S> {
+    state: S,
+    stored: Vec<StoredField>,
+    read: FieldSet,
+}
+
+impl<S: State> ReadFields<S> {
+    pub(super) fn new(initial: &S) -> Self {
+        let stored = vec![StoredField::default(); initial.fields().len()];
+        Self { state: initial.clone(), stored, read: FieldSet::EMPTY }
+    }
+
+    /// Bytes of the state as it is stored.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.stored.iter().map(StoredField::size).sum()
+    }
+
+    pub(super) fn read(&mut self, segments: &Segments, warnings: &mut Vec<String>) -> Result<(), String> {
+        read_fields(&mut self.state, &mut self.stored, &mut self.read, segments, warnings)
+    }
+
+    /// Reads what was stored since. `false` if there is anything unusual: then all has to be read anew.
+    pub(crate) fn read_since(&mut self, segments: &Segments) -> bool {
+        // What is gone has no value to go back to here.
+        if segments.iter().any(|segment| segment.encoding == Encoding::Removed) {
+            return false;
+        }
+        let mut warnings = Vec::new();
+        self.read(segments, &mut warnings).is_ok() && warnings.is_empty()
+    }
+}
+
+/// Reads segments after those of which a state was made already, `read` among its fields.
+fn read_fields<S: State>(
+    state: &mut S,
+    stored: &mut [StoredField],
+    read: &mut FieldSet,
+    segments: &Segments,
+    warnings: &mut Vec<String>,
+) -> Result<(), String> {
+    let fields: Vec<Option<usize>> = segments.names().map(|name| position(state, name)).collect();
+    // What is gone, or stored whole later, need not be readable.
+    let mut first = vec![0; state.fields().len()];
+    for (at, (name, segment)) in segments.numbered().enumerate() {
+        if let (true, Some(field)) = (segment.encoding.is_whole(), fields[name]) {
+            first[field] = at;
+        }
+    }
+    for (at, (name, segment)) in segments.numbered().enumerate() {
+        let Some(field) = fields[name] else {
+            let warning = format!("the state has no field `{}` any more; what was stored is ignored", segment.name);
+            if segment.encoding != Encoding::Removed && !warnings.contains(&warning) {
+                warnings.push(warning);
+            }
+            continue;
+        };
+        if segment.encoding == Encoding::Removed || at < first[field] {
+            continue;
+        }
+        let stored = &mut stored[field];
+        let bytes = segment.bytes.len() as u64;
+        if segment.encoding == Encoding::Base {
+            (stored.base, stored.added) = (bytes, 0);
+        } else {
+            follows(&segment, read.contains(field), stored.mark)?;
+            stored.added += bytes;
+        }
+        match segment.encoding {
+            Encoding::Writes => merge_again(state, &segment)?,
+            encoding => state.decode(field, encoding, segment.bytes).map_err(|error| error.to_string())?,
+        }
+        stored.mark = segment.items.end;
+        read.insert(FieldSet::of(field));
+    }
+    Ok(())
+}
+
 /// Whether something may be added here: after a base, and after the items before it.
-fn follows(segment: &Segment, base: bool, mark: u64) -> Result<(), String> {
-    let (name, Range { start, end }) = (&segment.name, &segment.items);
+fn follows(segment: &SegmentRef<'_>, base: bool, mark: u64) -> Result<(), String> {
+    let (name, Range { start, end }) = (segment.name, &segment.items);
     if !base {
         return Err(format!(
             "field `{name}` is incomplete: something was added to it, but what it was added to is missing"
@@ -313,10 +373,10 @@ fn follows(segment: &Segment, base: bool, mark: u64) -> Result<(), String> {
 }
 
 /// Gives stored writes to the reducers again.
-pub(super) fn merge_again<S: State>(state: &mut S, segment: &Segment) -> Result<(), String> {
-    let name = &*segment.name;
+pub(super) fn merge_again<S: State>(state: &mut S, segment: &SegmentRef<'_>) -> Result<(), String> {
+    let name = segment.name;
     let wrong = |cause| CodecError::decode(name, cause).to_string();
-    let writes: Vec<&RawValue> = serde_json::from_slice(&segment.bytes).map_err(wrong)?;
+    let writes: Vec<&RawValue> = serde_json::from_slice(segment.bytes).map_err(wrong)?;
     let key = serde_json::to_string(name).map_err(wrong)?;
     let update = |write: &RawValue| state.decode_update(format!("{{{key}:{write}}}").as_bytes());
     let updates: Result<Vec<S::Update>, CodecError> = writes.into_iter().map(update).collect();

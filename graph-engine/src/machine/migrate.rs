@@ -7,11 +7,11 @@ use serde_json::Value;
 use super::Machine;
 use super::fields::merge_again;
 use crate::state::{Encoding, State, StoredFields};
-use crate::store::Segment;
+use crate::store::Segments;
 
 impl<S: State> Machine<S> {
     /// Lets the graph's migration change the fields of a checkpoint. Returns old and new names of nodes.
-    pub(super) fn migrate(&mut self, from: u32, segments: &mut Vec<Segment>) -> Result<Vec<(String, String)>, String> {
+    pub(super) fn migrate(&mut self, from: u32, segments: &mut Segments) -> Result<Vec<(String, String)>, String> {
         let graph = self.graph.clone();
         let version = &graph.inner().version;
         if from > version.number {
@@ -26,25 +26,25 @@ impl<S: State> Machine<S> {
         }
         let mut stored = StoredFields::default();
         for segment in segments.iter() {
-            let json: Value = serde_json::from_slice(&segment.bytes)
+            let json: Value = serde_json::from_slice(segment.bytes)
                 .map_err(|e| format!("field `{}` can't be read from JSON: {e}", segment.name))?;
-            stored.add(&segment.name, segment.encoding, json);
+            stored.add(segment.name, segment.encoding, json);
         }
         for segment in segments.iter().filter(|segment| segment.encoding == Encoding::Writes) {
-            stored.reduced(&segment.name, self.reduced(&segment.name, segments));
+            stored.reduced(segment.name, self.reduced(segment.name, segments));
         }
         version
             .migrate(from, &mut stored)
             .map_err(|cause| format!("the migration from version {from} of the state's schema failed: {cause}"))?;
         let nodes = std::mem::take(&mut stored.nodes);
         for name in std::mem::take(&mut stored.removed) {
-            segments.retain(|segment| segment.name != name);
+            segments.remove(&name);
             self.changes.remove(name);
         }
         for (name, value) in stored.changed() {
-            segments.retain(|segment| segment.name != name);
+            segments.remove(&name);
             let mut put = |encoding, json: &Value| {
-                segments.push(Segment::new(name.clone(), encoding, 0..0, json.to_string().into_bytes()));
+                segments.push(&name, encoding, 0..0, json.to_string().as_bytes());
             };
             put(Encoding::Base, &value.base);
             if !value.writes.is_empty() {
@@ -56,13 +56,13 @@ impl<S: State> Machine<S> {
     }
 
     /// The value of a field with stored writes, by today's reducer, if it can read all of them.
-    fn reduced(&self, name: &str, segments: &[Segment]) -> Option<Value> {
+    fn reduced(&self, name: &str, segments: &Segments) -> Option<Value> {
         let mut state = self.graph.inner().initial.clone();
         let field = state.fields().iter().position(|field| field.name == name)?;
         for segment in segments.iter().filter(|segment| segment.name == name) {
             match segment.encoding {
-                Encoding::Writes => merge_again(&mut state, segment).ok()?,
-                encoding => state.decode(field, encoding, &segment.bytes).ok()?,
+                Encoding::Writes => merge_again(&mut state, &segment).ok()?,
+                encoding => state.decode(field, encoding, segment.bytes).ok()?,
             }
         }
         let mut json = Vec::new();

@@ -33,6 +33,7 @@ mod wrote;
 pub(crate) use edit::EditBy;
 pub(crate) use embed::{Enter, kept_child};
 pub(crate) use fault::fault;
+pub(crate) use fields::ReadFields;
 pub(crate) use lone::Lone;
 pub(crate) use outcome::{Failure, TaskOutcome};
 pub(crate) use position::{CHILD, call_of, decode_outcome, encode_outcome};
@@ -186,7 +187,8 @@ impl<S: State> Machine<S> {
         frontier.trace = options.record.then(Box::default);
         Self {
             frontier,
-            prefix: if options.durable {
+            // A child graph has that of its call.
+            prefix: if options.durable && turn.nested.is_none() {
                 IdPrefix::new(&turn.thread, &turn.namespace, &turn.turn)
             } else {
                 IdPrefix::default()

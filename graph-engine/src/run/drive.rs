@@ -141,19 +141,18 @@ impl<S: State> Turn<S> {
             if let Some(lease) = &lease {
                 bench.given.lease.get_or_init(|| Arc::downgrade(lease));
             }
-            let stored = store.load(&place, self.at).await;
-            let stored = stored.map_err(|cause| RunError::Store { thread: thread.clone(), cause })?;
-            let known = stored.is_some();
-            match (stored, self.at) {
-                (Some(stored), None) => machine.restore(stored)?,
-                (Some(stored), Some(_)) => {
+            let known = match self.at {
+                None => self.runner.restore_head(&**store, thread, &mut machine).await?,
+                Some(id) => {
+                    let stored = store.load(&place, Some(id)).await;
+                    let stored = stored.map_err(|cause| RunError::Store { thread: thread.clone(), cause })?;
+                    let unknown = || RunError::UnknownCheckpoint { thread: thread.clone(), id };
                     // What was saved since belongs to the old branch.
-                    machine.restore(Stored { saved: Vec::new(), ..stored })?;
+                    machine.restore(Stored { saved: Vec::new(), ..stored.ok_or_else(unknown)? })?;
                     machine.branch();
+                    true
                 }
-                (None, Some(id)) => return Err(RunError::UnknownCheckpoint { thread: thread.clone(), id }),
-                (None, None) => {}
-            }
+            };
             let saves = self.durability != Durability::Exit;
             let keep = &*keep.insert(Keep::new(store.clone(), place, saves, bench.seams.0.spawn.clone(), lease));
             if known {

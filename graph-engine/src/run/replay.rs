@@ -241,11 +241,11 @@ fn whole(stored: Stored) -> Commit {
         time_ms: stored.info.time_ms,
         ..Commit::default()
     };
-    for segment in stored.fields {
+    for segment in stored.fields.iter() {
         let start = commit.bytes.len();
-        commit.bytes.extend_from_slice(&segment.bytes);
+        commit.bytes.extend_from_slice(segment.bytes);
         let bytes = start..commit.bytes.len();
-        commit.fields.push(FieldRow::new(segment.name, segment.encoding, segment.items, bytes));
+        commit.fields.push(FieldRow::new(segment.name.to_owned(), segment.encoding, segment.items, bytes));
     }
     commit.bytes.extend_from_slice(&stored.position);
     commit

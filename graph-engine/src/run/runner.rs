@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use super::breakpoints::{BreakAt, Breakpoints};
 use super::child::Hosting;
+use super::kept::{Kept, KeptStates};
 use super::lease::{Lease, Leases, WhenBusy};
 use super::thread::Thread;
 use crate::driver::{Bench, Durability, Guards, Metrics, Parallel, Relay, Seams, Spans};
@@ -69,6 +70,7 @@ struct Inner<S: State> {
     leases: Leases<S>,
     when_busy: WhenBusy,
     durability: Durability,
+    kept: Kept<S>,
 }
 
 impl<S: State> Clone for Inner<S> {
@@ -94,6 +96,7 @@ impl<S: State> Clone for Inner<S> {
             when_busy: self.when_busy,
             durability: self.durability,
             breaks: self.breaks.clone(),
+            kept: self.kept.clone(),
         }
     }
 }
@@ -131,6 +134,7 @@ impl<S: State> Graph<S> {
             when_busy: WhenBusy::default(),
             durability: Durability::default(),
             breaks: Breakpoints::default(),
+            kept: Kept::new(KeptStates::default()),
         }))
     }
 }
@@ -148,7 +152,10 @@ impl<S: State> Runner<S> {
 
     /// Keeps checkpoints in a store that others use too.
     pub fn store_arc(self, store: Arc<dyn CheckpointStore>) -> Self {
-        self.change(|inner| inner.store = Some(store))
+        self.change(|inner| {
+            inner.store = Some(store);
+            inner.kept = inner.kept.emptied();
+        })
     }
 
     /// Gives nodes a resource, found by its type. The last one of a type counts.
@@ -224,6 +231,20 @@ impl<S: State> Runner<S> {
         self.change(|inner| inner.durability = durability)
     }
 
+    /// How much of the threads that were read lately stays in memory (default: [`KeptStates::default`]), so that a turn
+    /// reads what was stored since and not its whole thread. Clones of the runner share it; other processes may write to
+    /// the same threads.
+    ///
+    /// A turn begins with the very state that reading everything would give, because what is kept was made by reading, never
+    /// from live values, and only counts while the store says that it led to the head. Two things are asked of a state's
+    /// types for it: that reading the same bytes gives the same value, and that a clone of a value shares no place with it
+    /// that can be changed, such as an `Arc<Mutex<..>>`. What is stored is looked at once: damage that comes later to old
+    /// rows of a kept thread is found when it is read in full again. A store that gives no [`Mark`](crate::Mark)s is read
+    /// in full each time.
+    pub fn kept_states(self, limits: KeptStates) -> Self {
+        self.change(|inner| inner.kept = Kept::new(limits))
+    }
+
     /// What becomes of a turn whose thread has another one in this process (default: it is refused).
     pub fn when_busy(self, when_busy: WhenBusy) -> Self {
         self.change(|inner| inner.when_busy = when_busy)
@@ -278,6 +299,10 @@ impl<S: State> Runner<S> {
 
     pub(crate) fn checkpoints(&self) -> Option<&Arc<dyn CheckpointStore>> {
         self.0.store.as_ref()
+    }
+
+    pub(super) fn kept(&self) -> &Kept<S> {
+        &self.0.kept
     }
 
     pub(crate) fn resources(&self) -> &Resources {

@@ -279,8 +279,13 @@ impl<S: State> Thread<S> {
             return Err(RunError::NoStore { thread: self.id.clone(), operation: "state" });
         };
         self.guarded(async {
-            let stored = store.load(&self.place(), checkpoint).await.map_err(|cause| self.store_error(cause))?;
-            if let (None, Some(id)) = (&stored, checkpoint) {
+            let Some(id) = checkpoint else {
+                let mut machine = self.reader();
+                self.runner.restore_head(&**store, &self.id, &mut machine).await?;
+                return Ok(self.view(&machine));
+            };
+            let stored = store.load(&self.place(), Some(id)).await.map_err(|cause| self.store_error(cause))?;
+            if stored.is_none() {
                 return Err(RunError::UnknownCheckpoint { thread: self.id.clone(), id });
             }
             self.restored(stored)
@@ -294,10 +299,15 @@ impl<S: State> Thread<S> {
         no_panic(work).await.unwrap_or_else(panicked)
     }
 
-    pub(super) fn restored(&self, stored: Option<Stored>) -> Result<ThreadState<S>, RunError> {
+    /// A machine of no turn.
+    fn reader(&self) -> Machine<S> {
         let graph = self.runner.graph().clone();
         let context = TurnContext::new(self.id.clone(), Name::default(), graph.inner().names.clone());
-        let mut machine = Machine::new(graph, self.runner.options(), context.into(), None);
+        Machine::new(graph, self.runner.options(), context.into(), None)
+    }
+
+    pub(super) fn restored(&self, stored: Option<Stored>) -> Result<ThreadState<S>, RunError> {
+        let mut machine = self.reader();
         if let Some(stored) = stored {
             machine.restore(stored)?;
         }
@@ -352,6 +362,7 @@ impl<S: State> Thread<S> {
             return Err(RunError::NoStore { thread: self.id.clone(), operation: "delete" });
         };
         let _lease = self.runner.take(&self.id, None).await?;
+        self.runner.kept().forget(&self.id);
         self.guarded(async { store.delete(&self.id).await.map_err(|cause| self.store_error(cause)) }).await
     }
 }

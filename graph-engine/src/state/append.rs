@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::hash::{BuildHasher, Hash};
 
-use super::codec::{CodecError, Encoding, Persist, decode_field, encode_field};
+use super::codec::{CodecError, Encoding, Persist, decode_field, decode_items, encode_field};
 use super::log::Log;
 
 /// A collection to which tasks add items.
@@ -33,6 +33,11 @@ pub trait Append: Default {
 
     /// Adds all items of another collection, in their order.
     fn append(&mut self, more: Self);
+
+    /// Adds items one after the other.
+    fn push_all(&mut self, items: impl IntoIterator<Item = Self::Item>) {
+        items.into_iter().for_each(|item| self.push(item));
+    }
 }
 
 /// An [`Append`] collection that a checkpoint can hold, as a base or as a delta since a mark.
@@ -111,6 +116,10 @@ impl<T> Append for Vec<T> {
     fn append(&mut self, mut more: Self) {
         if self.is_empty() { *self = more } else { Self::append(self, &mut more) }
     }
+
+    fn push_all(&mut self, items: impl IntoIterator<Item = T>) {
+        self.extend(items);
+    }
 }
 
 impl<T: Persist> PersistAppend for Vec<T> {
@@ -123,7 +132,10 @@ impl<T: Persist> PersistAppend for Vec<T> {
     }
 
     fn decode(&mut self, field: &str, encoding: Encoding, bytes: &[u8]) -> Result<(), CodecError> {
-        decode_into(self, field, encoding, bytes)
+        if encoding == Encoding::Base {
+            return decode_into(self, field, encoding, bytes);
+        }
+        decode_items(field, bytes, |item| self.push(item))
     }
 }
 
@@ -136,6 +148,10 @@ impl<T: Clone> Append for Log<T> {
 
     fn append(&mut self, more: Self) {
         Self::append(self, more);
+    }
+
+    fn push_all(&mut self, items: impl IntoIterator<Item = T>) {
+        self.extend(items);
     }
 }
 
@@ -152,9 +168,7 @@ impl<T: Clone + Persist> PersistAppend for Log<T> {
         if encoding == Encoding::Base {
             return decode_into(self, field, encoding, bytes);
         }
-        // A log of its own for each delta would be made only to be emptied.
-        self.extend(decode_field::<Vec<T>>(field, bytes)?);
-        Ok(())
+        decode_items(field, bytes, |item| self.push(item))
     }
 }
 

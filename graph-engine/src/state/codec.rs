@@ -1,12 +1,14 @@
 //! Fields as JSON, for checkpoints: a base holds the whole value, a delta what was added since a mark, writes what
 //! tasks wrote.
 
-use serde::de::DeserializeOwned;
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::{DeserializeOwned, Deserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::finite::{MOST_LEVELS, Unfit, unfit};
-use super::writer::{Unwritten, write};
 
 /// How stored bytes become the value of a field: they replace it, or something is added to it.
 ///
@@ -159,17 +161,12 @@ impl<T: Serialize + DeserializeOwned> Persist for T {}
 /// # Errors
 /// [`CodecError::NotFinite`] and [`CodecError::Encode`], with the field's name.
 pub(super) fn encode_field<T: Serialize + ?Sized>(field: &str, value: &T, out: &mut Vec<u8>) -> Result<(), CodecError> {
-    let start = out.len();
-    write(value, out).map_err(|unwritten| {
-        out.truncate(start);
-        let field = field.to_owned();
-        match unwritten {
-            Unwritten::Unfit(Unfit::Float(value)) => CodecError::NotFinite { field, value },
-            Unwritten::Unfit(Unfit::Deep) => CodecError::TooDeep { field },
-            Unwritten::Json(cause) => CodecError::Encode { field, cause },
-            Unwritten::NoText => CodecError::Encode { field, cause: serde::ser::Error::custom("it is no text") },
-        }
-    })
+    match unfit(value) {
+        Some(Unfit::Float(value)) => return Err(CodecError::NotFinite { field: field.to_owned(), value }),
+        Some(Unfit::Deep) => return Err(CodecError::TooDeep { field: field.to_owned() }),
+        None => {}
+    }
+    serde_json::to_writer(out, value).map_err(|cause| CodecError::Encode { field: field.to_owned(), cause })
 }
 
 /// A value as JSON; a float that is not finite is refused instead of becoming `null`.
@@ -194,6 +191,43 @@ pub(crate) fn json_of<T: Serialize>(value: &T) -> Result<Box<RawValue>, String> 
 /// [`CodecError::Decode`], with the field's name.
 pub(super) fn decode_field<T: DeserializeOwned>(field: &str, bytes: &[u8]) -> Result<T, CodecError> {
     read_json(bytes).map_err(|cause| CodecError::decode(field, cause))
+}
+
+/// Reads a list from JSON, one item after the other: a list for each of many deltas would be made only to be emptied.
+///
+/// # Errors
+/// [`CodecError::Decode`], with the field's name. Items before the one that can't be read were given away.
+pub(super) fn decode_items<T: DeserializeOwned>(
+    field: &str,
+    bytes: &[u8],
+    mut each: impl FnMut(T),
+) -> Result<(), CodecError> {
+    let read = match std::str::from_utf8(bytes) {
+        Ok(text) => {
+            let mut reader = serde_json::Deserializer::from_str(text);
+            reader.deserialize_seq(Items(&mut each, PhantomData)).and_then(|()| reader.end())
+        }
+        // The error says where.
+        Err(_) => serde_json::from_slice::<Vec<T>>(bytes).map(|items| items.into_iter().for_each(each)),
+    };
+    read.map_err(|cause| CodecError::decode(field, cause))
+}
+
+struct Items<T, E>(E, PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>, E: FnMut(T)> Visitor<'de> for Items<T, E> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a sequence")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut items: A) -> Result<(), A::Error> {
+        while let Some(item) = items.next_element()? {
+            (self.0)(item);
+        }
+        Ok(())
+    }
 }
 
 /// Reads JSON. That it is text is looked at once, and not again for every string in it.

@@ -66,7 +66,7 @@ pub trait ItemsOf<T> {
 
 impl<T: Append, I: IntoIterator<Item = T::Item>> ItemsOf<T> for I {
     fn push_to(self, write: &mut Added<T>) {
-        self.into_iter().for_each(|item| write.items.push(item));
+        write.items.push_all(self);
     }
 }
 

@@ -116,25 +116,49 @@ impl<T> Log<T> {
 impl<T: Clone> Log<T> {
     /// Adds an item at the end.
     pub fn push(&mut self, item: T) {
-        Arc::make_mut(&mut self.tail).push(item);
-        if self.tail.len() == WIDTH {
-            let leaf = Arc::new(Node::Leaf(Arc::unwrap_or_clone(std::mem::take(&mut self.tail))));
-            self.push_leaf(leaf);
+        let tail = Arc::make_mut(&mut self.tail);
+        tail.push(item);
+        if tail.len() == WIDTH {
+            self.fill_leaf();
         }
     }
 
-    /// Adds all items of another log.
+    /// Adds all items of another log. They are moved if that log shares them with no clone, and whole chunks are shared
+    /// where they fit.
     pub fn append(&mut self, more: Self) {
         if self.is_empty() {
             *self = more;
-        } else if more.root.is_none() {
-            match Arc::try_unwrap(more.tail) {
-                Ok(items) => self.extend(items),
-                Err(items) => self.extend(items.iter().cloned()),
-            }
-        } else {
-            self.extend(more.iter().cloned());
+            return;
         }
+        if let Some(root) = more.root {
+            each_leaf(root, &mut |leaf| {
+                if self.tail.is_empty() {
+                    return self.push_leaf(leaf);
+                }
+                match Arc::try_unwrap(leaf) {
+                    Ok(Node::Leaf(items)) => self.extend(items),
+                    Err(shared) => match &*shared {
+                        Node::Leaf(items) => self.extend(items.iter().cloned()),
+                        Node::Inner(_) => {}
+                    },
+                    Ok(Node::Inner(_)) => {}
+                }
+            });
+        }
+        if self.tail.is_empty() {
+            self.tail = more.tail;
+            return;
+        }
+        match Arc::try_unwrap(more.tail) {
+            Ok(items) => self.extend(items),
+            Err(items) => self.extend(items.iter().cloned()),
+        }
+    }
+
+    /// The tail has become as long as a chunk.
+    fn fill_leaf(&mut self) {
+        let leaf = Arc::new(Node::Leaf(Arc::unwrap_or_clone(std::mem::take(&mut self.tail))));
+        self.push_leaf(leaf);
     }
 
     fn push_leaf(&mut self, leaf: Arc<Node<T>>) {
@@ -167,6 +191,22 @@ impl<T: Clone> Log<T> {
                 None => children.push(Self::spine(depth - 1, leaf)),
             }
         }
+    }
+}
+
+/// Gives away the leaves of a tree in order.
+fn each_leaf<T>(node: Arc<Node<T>>, each: &mut dyn FnMut(Arc<Node<T>>)) {
+    if matches!(*node, Node::Leaf(_)) {
+        return each(node);
+    }
+    match Arc::try_unwrap(node) {
+        Ok(Node::Inner(children)) => children.into_iter().for_each(|child| each_leaf(child, each)),
+        Err(shared) => {
+            if let Node::Inner(children) = &*shared {
+                children.iter().for_each(|child| each_leaf(child.clone(), each));
+            }
+        }
+        Ok(Node::Leaf(_)) => {}
     }
 }
 
@@ -257,7 +297,19 @@ impl<'a, T> IntoIterator for &'a Log<T> {
 
 impl<T: Clone> Extend<T> for Log<T> {
     fn extend<I: IntoIterator<Item = T>>(&mut self, items: I) {
-        items.into_iter().for_each(|item| self.push(item));
+        let mut items = items.into_iter();
+        // Nothing is copied for nothing.
+        let Some(first) = items.next() else { return };
+        self.push(first);
+        loop {
+            // A chunk at a time, because finding out that nobody shares it costs more than an item.
+            let tail = Arc::make_mut(&mut self.tail);
+            tail.extend(items.by_ref().take(WIDTH - tail.len()));
+            if tail.len() < WIDTH {
+                return;
+            }
+            self.fill_leaf();
+        }
     }
 }
 
@@ -379,14 +431,37 @@ mod tests {
 
     #[test]
     fn appending_keeps_order_whatever_the_lengths() {
-        for (a, b) in [(0, 5), (5, 0), (31, 1), (32, 32), (33, 100), (1, 2000)] {
-            let mut log: Log<usize> = (0..a).collect();
-            let more: Log<usize> = (a..a + b).collect();
-            let kept = more.clone();
-            log.append(more);
-            assert!(log.iter().copied().eq(0..a + b), "{a} and {b}");
-            assert_eq!(kept.len(), b);
+        for (a, b) in [(0, 5), (5, 0), (31, 1), (32, 32), (33, 100), (1, 2000), (64, 2000), (31, 32), (1024, 1024)] {
+            for shared in [false, true] {
+                let mut log: Log<usize> = (0..a).collect();
+                let more: Log<usize> = (a..a + b).collect();
+                let kept = shared.then(|| (log.clone(), more.clone()));
+                log.append(more);
+                log.push(a + b);
+                log.extend(a + b + 1..a + b + 70);
+                assert!(log.iter().copied().eq(0..a + b + 70), "{a} and {b}");
+                assert!((0..a + b + 70).all(|at| log.get(at) == Some(&at)), "{a} and {b}");
+                if let Some((before, more)) = kept {
+                    assert!(before.iter().copied().eq(0..a) && more.iter().copied().eq(a..a + b));
+                }
+            }
         }
+    }
+
+    #[test]
+    fn appending_a_log_of_its_own_copies_no_item() {
+        let clones = Rc::new(Cell::new(0));
+        let counted = |items: usize| (0..items).map(|_| Counted(clones.clone())).collect::<Log<_>>();
+        for (a, b) in [(0, 100), (1, 100), (32, 2000), (33, 31)] {
+            let mut log = counted(a);
+            log.append(counted(b));
+            assert_eq!((log.len(), clones.get()), (a + b, 0));
+        }
+        // Whole chunks fit behind whole chunks: then a clone has only what comes after copied.
+        let (mut log, more) = (counted(64), counted(1000));
+        log.append(more.clone());
+        log.push(Counted(clones.clone()));
+        assert_eq!((log.len(), more.len(), clones.get()), (1065, 1000, 1000 % WIDTH));
     }
 
     #[test]

@@ -9,9 +9,7 @@ mod field;
 mod finite;
 mod log;
 mod stored_fields;
-mod text;
 mod write;
-mod writer;
 
 pub use append::{Append, PersistAppend};
 pub use codec::{CodecError, Encoding, Persist};

@@ -7,6 +7,8 @@ use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
+use super::mark::Mark;
+use super::segments::Segments;
 use crate::checkpoint_id::CheckpointId;
 use crate::name::Name;
 use crate::state::Encoding;
@@ -205,16 +207,20 @@ pub struct Stored {
     /// What decides what comes next, as JSON.
     pub position: Vec<u8>,
     /// For every stored field its base, then its deltas in order.
-    pub fields: Vec<Segment>,
+    pub fields: Segments,
     /// What was saved of single tasks of the super-step that follows.
     pub saved: Vec<SavedResult>,
+    /// By what the store is asked later for what came since; `None` if it can't say that.
+    pub mark: Option<Mark>,
+    /// The fields are only what was stored since this mark; `None` if they are all.
+    pub since: Option<Mark>,
 }
 
 impl Stored {
     /// A checkpoint without fields.
     #[must_use]
     pub fn new(info: CheckpointInfo, position: Vec<u8>) -> Self {
-        Self { info, position, fields: Vec::new(), saved: Vec::new() }
+        Self { info, position, fields: Segments::new(), saved: Vec::new(), mark: None, since: None }
     }
 }
 

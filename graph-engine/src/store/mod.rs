@@ -3,13 +3,17 @@
 mod cache;
 mod checkpoint;
 mod listing;
+mod mark;
 mod memory;
+mod segments;
 
 pub use cache::{CacheKey, MemoryCache, NodeCache};
 pub(crate) use checkpoint::no_tags;
 pub use checkpoint::{CheckpointInfo, CheckpointKind, Commit, FieldRow, Place, SavedResult, Segment, Stored, Tags};
 pub use listing::{Filter, Keep, ThreadFilter, ThreadInfo};
+pub use mark::Mark;
 pub use memory::MemoryStore;
+pub use segments::{SegmentRef, Segments};
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -67,6 +71,17 @@ pub trait CheckpointStore: Send + Sync + 'static {
 
     /// A checkpoint with all its fields and the results saved after it; the head if none is named.
     async fn load(&self, place: &Place, at: Option<CheckpointId>) -> Result<Option<Stored>, StoreError>;
+
+    /// The head, for a caller who has what was stored at a mark that this store gave ([`Stored::mark`]).
+    ///
+    /// If that very checkpoint, with all that it saw, is still stored and led to the head, the answer may leave out what
+    /// it saw: [`Stored::since`] is the mark then, and the fields are only what was stored later. Whatever is in doubt is
+    /// answered in full, with `since` empty, which is always right and the default. Everything but the fields is as
+    /// [`load`](Self::load) gives it. A store that wraps another one and changes what it loads needs nothing for it.
+    async fn load_since(&self, place: &Place, mark: Mark) -> Result<Option<Stored>, StoreError> {
+        let _ = mark;
+        self.load(place, None).await
+    }
 
     /// The segments of one field that touch a range of its items, as of a checkpoint (the head if none is named).
     async fn field(

@@ -13,7 +13,7 @@ mod workloads;
 use std::hint::black_box;
 use std::process::ExitCode;
 
-use graph_engine::{Durability, MemoryStore, Mode, Parallel, Runner};
+use graph_engine::{Durability, KeptStates, MemoryStore, Mode, Parallel, Runner};
 use graph_engine_sqlite::{Format, Synchronous};
 use graph_nodes::gate::GatePolicy;
 
@@ -114,7 +114,8 @@ const WORK: &[Work] = &[
     }),
     work("sqlite-load", "call", (10, 30), |here, loads| {
         let filed = Filed::new(Synchronous::Off, Format::Json);
-        let runner = filed.growing(Durability::Sync);
+        // All of it each time.
+        let runner = filed.growing(Durability::Sync).kept_states(KeptStates::none());
         here.run(grow(&runner, 200));
         for _ in 0..loads {
             let state = here.run(runner.thread("t").state()).expect("a state");

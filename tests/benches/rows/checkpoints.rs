@@ -6,7 +6,7 @@ use std::hint::black_box;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use graph_engine::{Graph, MemoryStore, Node, NodeError, Outcome, Route, Runner, START, Task, child};
+use graph_engine::{Graph, KeptStates, MemoryStore, Node, NodeError, Outcome, Route, Runner, START, Task, child};
 
 use crate::limit;
 use crate::measure::{Timed, times};
@@ -164,6 +164,8 @@ fn resume(here: &Here, checkpoints: u64) -> Timed<'static> {
     let again = |chat: &Chat| if chat.n < chat.limit { Again::Step } else { Again::End };
     let graph = Graph::builder("fill").node("step", Fill).edge(START, "step").route("step", again);
     let runner = graph.compile().expect("compiles").runner().step_limit(checkpoints).store(MemoryStore::new());
+    // All of it each time.
+    let runner = runner.kept_states(KeptStates::none());
     here.run(turn(&runner, Chat::update().limit(checkpoints)));
     let thread = runner.thread("t");
     times(20, move || {

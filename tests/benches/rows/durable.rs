@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use graph_engine::{CheckpointStore, Durability, Filter, Keep, Place, Runner};
+use graph_engine::{CheckpointStore, Durability, Filter, Keep, KeptStates, Place, Runner};
 use graph_engine_sqlite::{Format, SqliteStore, Synchronous};
 
 use crate::checkpoints::{SHORT, THREADS, many_threads};
@@ -74,7 +74,10 @@ pub(crate) fn rows(suite: &mut Suite, here: &Here) {
     });
     let row = |number, variant, units| Row::new(number, "resume", STEPS, variant).unit("call", units);
     suite.pair(row(13, "sqlite-get_state", READS).ratio(1.2).most(300_000.0), || {
-        (state_by_hand(), read(here, |here, runner| assert_eq!(here.run(messages(runner)), STEPS)))
+        (state_by_hand(), read_state(here, KeptStates::none()))
+    });
+    suite.pair(row(13, "sqlite-get_state, kept", READS).ratio(1.2).most(300_000.0).beside(), || {
+        (state_by_hand(), read_state(here, KeptStates::default()))
     });
     suite.pair(row(14, "sqlite-continue", TURNS).ratio(1.4).most(400_000.0), || {
         (go_on_by_hand(), go_on(here, Durability::Sync))
@@ -83,7 +86,8 @@ pub(crate) fn rows(suite: &mut Suite, here: &Here) {
         (go_on_by_hand(), go_on(here, Durability::Exit))
     });
     suite.pair(row(15, "sqlite-history10", READS).ratio(10.0).most(50_000.0), || {
-        (history_by_hand(), read(here, |here, runner| assert_eq!(here.run(history(runner)), 10)))
+        let look = |here: &Here, runner: &Runner<Chat>| assert_eq!(here.run(history(runner)), 10);
+        (history_by_hand(), read(here, KeptStates::none(), look))
     });
     let row = Row::new(16, "threads", THREADS, "sqlite, normal sync").unit("graph", THREADS);
     suite.pair(row.ratio(3.0).most(15_000.0), || (threads_by_hand(), threads(here)));
@@ -96,11 +100,16 @@ fn filled(here: &Here, synchronous: Synchronous) -> Filed {
     filed
 }
 
+/// Its whole state.
+fn read_state(here: &Here, kept: KeptStates) -> Timed<'static> {
+    read(here, kept, |here, runner| assert_eq!(here.run(messages(runner)), STEPS))
+}
+
 /// Reads of that thread.
-fn read(here: &Here, look: impl Fn(&Here, &Runner<Chat>) + 'static) -> Timed<'static> {
+fn read(here: &Here, kept: KeptStates, look: impl Fn(&Here, &Runner<Chat>) + 'static) -> Timed<'static> {
     let here = here.clone();
     let filed = filled(&here, Synchronous::Off);
-    let runner = filed.growing(Durability::Sync);
+    let runner = filed.growing(Durability::Sync).kept_states(kept);
     times(READS, move || {
         let _open = &filed;
         look(&here, &runner);

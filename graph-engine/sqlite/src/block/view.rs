@@ -293,6 +293,11 @@ impl<'a> Groups<'a> {
         Ok(Some((name, back)))
     }
 
+    /// How far its block was read: where the row of the last segment ends, if it is there.
+    pub(crate) fn at(&self) -> usize {
+        self.from.at
+    }
+
     /// The next segment of the field.
     pub(crate) fn next_piece(&mut self) -> Result<Option<Piece<'a>>, Damaged> {
         if self.pieces == 0 {

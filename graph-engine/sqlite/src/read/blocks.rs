@@ -1,8 +1,11 @@
 //! The blocks of a place, each read once.
 
+use std::borrow::Cow;
+use std::ops::Range;
+
 use graph_engine::{CheckpointId, StoreError};
-use graph_engine_rows::decode;
-use rusqlite::{Connection, OptionalExtension, params};
+use graph_engine_rows::{RowError, decode, decode_ref};
+use rusqlite::Connection;
 
 use crate::block::{Block, Damaged, Held, Slot};
 use crate::error::Failed;
@@ -22,7 +25,12 @@ pub(crate) struct Blocks<'c> {
     loaded: Vec<Loaded>,
     /// The one that was asked for last.
     last: usize,
+    /// How many are read at once when the next one before those that are there is asked for.
+    ahead: usize,
 }
+
+/// Most blocks that are read at once.
+const AHEAD: usize = 32;
 
 /// A block, and where its records are.
 pub(crate) struct Loaded {
@@ -65,10 +73,15 @@ impl Whose<'_> {
     }
 
     /// What was stored: the bytes of a row that is here, or of one of its own.
-    pub(crate) fn row(self, held: Held<'_>, id: CheckpointId, what: impl Fn() -> String) -> Result<Vec<u8>, Failed> {
-        let read = |row: &[u8]| decode(row).map_err(|error| error.corrupt(self.thread, Some(id), &what()));
+    pub(crate) fn row<'r>(
+        self,
+        held: Held<'r>,
+        id: CheckpointId,
+        what: impl Fn() -> String,
+    ) -> Result<Cow<'r, [u8]>, Failed> {
+        let corrupt = |error: RowError| error.corrupt(self.thread, Some(id), &what());
         match held {
-            Held::Here(row) => Ok(read(row)?),
+            Held::Here(row) => Ok(decode_ref(row).map_err(corrupt)?),
             Held::Large(number) => {
                 let mut query = self.connection.prepare_cached("SELECT bytes FROM large WHERE key = ?1")?;
                 let mut rows = query.query([keys::key(self.space, number)?])?;
@@ -76,7 +89,8 @@ impl Whose<'_> {
                     let why = format!("{} of checkpoint {id} is missing", what());
                     return Err(StoreError::corrupt(self.thread, why).into());
                 };
-                Ok(read(row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?)?)
+                let bytes = decode(row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?);
+                Ok(Cow::Owned(bytes.map_err(corrupt)?))
             }
         }
     }
@@ -84,14 +98,21 @@ impl Whose<'_> {
 
 impl<'c> Blocks<'c> {
     pub(crate) fn new(connection: &'c Connection, space: i64, thread: &'c str) -> Self {
-        Self { whose: Whose { connection, space, thread }, loaded: Vec::new(), last: 0 }
+        Self { whose: Whose { connection, space, thread }, loaded: Vec::new(), last: 0, ahead: 1 }
     }
 
     /// The newest block that begins with this number or before it.
     pub(crate) fn before(&mut self, number: i64) -> Result<Option<&Loaded>, Failed> {
+        Ok(self.place(number)?.map(|at| &self.loaded[at]))
+    }
+
+    /// Where that block is among those that were read.
+    fn place(&mut self, number: i64) -> Result<Option<usize>, Failed> {
         let covers = |loaded: &Loaded| loaded.first <= number && number <= loaded.upto;
         if !self.loaded.get(self.last).is_some_and(covers) {
-            self.last = match self.loaded.iter().rposition(covers) {
+            // Mostly the one before it, which was read with it.
+            let next = Some(self.last + 1).filter(|at| self.loaded.get(*at).is_some_and(covers));
+            self.last = match next.or_else(|| self.loaded.iter().rposition(covers)) {
                 Some(at) => at,
                 None => match self.read(number)? {
                     Some(at) => at,
@@ -99,27 +120,40 @@ impl<'c> Blocks<'c> {
                 },
             };
         }
-        Ok(self.loaded.get(self.last))
+        Ok(Some(self.last))
     }
 
+    /// Reads the block of a number, and some before it for whoever walks back through all of them.
     fn read(&mut self, number: i64) -> Result<Option<usize>, Failed> {
+        let near = |last: &Loaded| number < last.first && last.first - number <= 2 * last.slots.len() as i64;
+        let walks = self.loaded.last().is_some_and(near);
+        self.ahead = if walks { (self.ahead * 2).min(AHEAD) } else { 1 };
         let range = keys::up_to(self.whose.space, number);
-        let read = self
-            .whose
-            .connection
-            .prepare_cached("SELECT key, bytes FROM blocks WHERE key BETWEEN ?1 AND ?2 ORDER BY key DESC LIMIT 1")?
-            .query_row(params![range.start(), range.end()], |row| Ok((row.get(0)?, row.get::<_, Vec<u8>>(1)?)))
-            .optional()?;
-        let Some((key, bytes)) = read else { return Ok(None) };
-        let first = keys::number(key);
-        if let Some(at) = self.loaded.iter().position(|loaded| loaded.first == first) {
-            self.loaded[at].upto = number;
-            return Ok(Some(at));
+        // Without a limit: SQLite would plan the statement anew for each other one.
+        let sql = "SELECT key, bytes FROM blocks WHERE key BETWEEN ?1 AND ?2 ORDER BY key DESC";
+        let mut query = self.whose.connection.prepare_cached(sql)?;
+        let mut rows = query.query([range.start(), range.end()])?;
+        let (mut upto, mut found) = (number, None);
+        for _ in 0..self.ahead {
+            let Some(row) = rows.next()? else { break };
+            let first = keys::number(row.get(0)?);
+            if let Some(at) = self.loaded.iter().position(|loaded| loaded.first == first) {
+                // It reaches further than its records do, or it is damaged.
+                let loaded = &mut self.loaded[at];
+                loaded.upto = loaded.upto.max(upto);
+                return Ok(found.or(Some(at)));
+            }
+            let bytes: Vec<u8> = row.get(1)?;
+            let (slots, whole) = Block::new(first, &bytes).slots();
+            // Where one ends is known by where the next one begins; of the newest one read its records say it.
+            if found.is_none() {
+                upto = slots.last().map_or(upto, |slot| slot.number.max(upto));
+            }
+            found = found.or(Some(self.loaded.len()));
+            self.loaded.push(Loaded { first, upto, bytes, slots, whole });
+            upto = first - 1;
         }
-        let (slots, whole) = Block::new(first, &bytes).slots();
-        let upto = slots.last().map_or(number, |slot| slot.number.max(number));
-        self.loaded.push(Loaded { first, upto, bytes, slots, whole });
-        Ok(Some(self.loaded.len() - 1))
+        Ok(found)
     }
 
     /// The record of a number, and its block.
@@ -137,6 +171,18 @@ impl<'c> Blocks<'c> {
     pub(crate) fn needed(&mut self, number: i64) -> Result<(Block<'_>, &Slot), Failed> {
         let whose = self.whose;
         self.slot(number)?.ok_or_else(|| whose.damaged(number, Damaged("what was added to")))
+    }
+
+    /// The same with where its block is among those that were read, for [`bytes`](Self::bytes).
+    pub(crate) fn needed_at(&mut self, number: i64) -> Result<(usize, Block<'_>, &Slot), Failed> {
+        self.place(number)?;
+        let place = self.last;
+        self.needed(number).map(|(block, slot)| (place, block, slot))
+    }
+
+    /// Bytes of a block that was read.
+    pub(crate) fn bytes(&self, place: usize, range: Range<usize>) -> &[u8] {
+        self.loaded.get(place).and_then(|loaded| loaded.bytes.get(range)).unwrap_or(&[])
     }
 
     /// All blocks, the oldest first.

@@ -1,5 +1,7 @@
 //! Finding one checkpoint, and what is said of it.
 
+use std::borrow::Cow;
+
 use graph_engine::{CheckpointId, CheckpointInfo, CheckpointKind, Place, StoreError, Tags};
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -47,8 +49,9 @@ pub(crate) fn find(blocks: &mut Blocks<'_>, space: Space, id: CheckpointId) -> R
 
 /// The same of one that is in the index.
 pub(crate) fn indexed(blocks: &mut Blocks<'_>, space: Space, id: CheckpointId) -> Result<Option<i64>, Failed> {
+    // A sum is no parameter, whose every new value would let SQLite plan the statement anew.
     let mut query =
-        blocks.whose.connection.prepare_cached("SELECT number FROM ids WHERE space = ?1 AND prefix = ?2")?;
+        blocks.whose.connection.prepare_cached("SELECT number FROM ids WHERE space = ?1 + 0 AND prefix = ?2 + 0")?;
     let mut rows = query.query([space.number, keys::prefix(id)])?;
     while let Some(row) = rows.next()? {
         let number = row.get(0)?;
@@ -119,7 +122,7 @@ pub(crate) fn position(whose: Whose<'_>, header: &Header<'_>) -> Result<Vec<u8>,
     let what = || "the position".to_owned();
     match header.position {
         Position::Around(before, after) => Ok([before, &header.step.to_string(), after].concat().into_bytes()),
-        Position::Row(row) => whose.row(Held::Here(row), header.id, what),
-        Position::Large(number) => whose.row(Held::Large(number), header.id, what),
+        Position::Row(row) => whose.row(Held::Here(row), header.id, what).map(Cow::into_owned),
+        Position::Large(number) => whose.row(Held::Large(number), header.id, what).map(Cow::into_owned),
     }
 }

@@ -3,11 +3,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use graph_engine::{CheckpointId, Commit, FieldRow, Place, SavedResult, Segment, StoreError, Stored, TaskId};
+use graph_engine::{CheckpointId, Commit, FieldRow, Mark, Place, SavedResult, Segment, StoreError, Stored, TaskId};
 use graph_engine_rows::decode;
 use rusqlite::Connection;
 
-use super::blocks::Blocks;
+use super::blocks::{Blocks, Whose};
 use super::checkpoint::{Space, find, head, header, id, info, position, space};
 use super::segments::{own, visible};
 use crate::block::Parent;
@@ -38,9 +38,11 @@ fn bare(blocks: &mut Blocks<'_>, number: i64) -> Result<(Stored, Option<u64>, bo
     Ok((stored, due, follows))
 }
 
-fn saved(connection: &Connection, space: i64, at: CheckpointId, thread: &str) -> Result<Vec<SavedResult>, Failed> {
+fn saved(whose: Whose<'_>, at: CheckpointId) -> Result<Vec<SavedResult>, Failed> {
+    let Whose { connection, space, thread } = whose;
+    // A sum is no parameter, whose every new value would let SQLite plan the statement anew.
     let mut query = connection
-        .prepare_cached("SELECT step, rank, name, bytes FROM saved WHERE space = ?1 ORDER BY step, rank, name")?;
+        .prepare_cached("SELECT step, rank, name, bytes FROM saved WHERE space = ?1 + 0 ORDER BY step, rank, name")?;
     let mut rows = query.query([space])?;
     let mut results = Vec::new();
     while let Some(row) = rows.next()? {
@@ -54,20 +56,76 @@ fn saved(connection: &Connection, space: i64, at: CheckpointId, thread: &str) ->
     Ok(results)
 }
 
-/// A checkpoint with all its fields and, if it is the head, what was saved after it.
+/// How long the way from a mark to the head may be for whoever must not wait.
+const SHORT: i64 = 64;
+
+/// Whether a checkpoint is still there and led to another one.
+fn led(blocks: &mut Blocks<'_>, known: i64, checkpoint: CheckpointId, mut number: i64) -> Result<bool, Failed> {
+    while number > known {
+        let whose = blocks.whose;
+        let (block, slot) = blocks.needed(number)?;
+        let header = block.header(slot).map_err(|damaged| whose.damaged(number, damaged))?;
+        number = match header.map(|header| header.parent) {
+            Some(Parent::Back(back)) if back > 0 => number - back,
+            _ => return Ok(false),
+        };
+    }
+    let slot = blocks.slot(known)?.filter(|_| number == known);
+    Ok(slot.is_some_and(|(block, slot)| block.id(slot) == Some(checkpoint)))
+}
+
+/// A checkpoint with all its fields and, if it is the head, what was saved after it. `opened` is the number of the store
+/// that is asked.
 pub(crate) fn load(
     connection: &Connection,
     place: &Place,
     at_id: Option<CheckpointId>,
+    opened: u64,
 ) -> Result<Option<Stored>, Failed> {
     let Some((space, mut blocks, number)) = at(connection, place, at_id)? else { return Ok(None) };
-    let (mut stored, ..) = bare(&mut blocks, number)?;
-    stored.fields = visible(&mut blocks, number, None, |_| true)?;
     // A damaged head doesn't hide what came before it.
-    if at_id.is_none() || head(&mut blocks).is_ok_and(|head| head == Some(number)) {
-        stored.saved = saved(connection, space.number, stored.info.id, &place.thread)?;
+    let is_head = at_id.is_none() || head(&mut blocks).is_ok_and(|head| head == Some(number));
+    stored(&mut blocks, space, number, 0, is_head, opened).map(Some)
+}
+
+/// The head without what was there at a mark; `None` if it has to be read whole. With `short`, also if much was stored
+/// since.
+pub(crate) fn load_since(
+    connection: &Connection,
+    place: &Place,
+    mark: Mark,
+    opened: u64,
+    short: bool,
+) -> Result<Option<Stored>, Failed> {
+    let Some((space, mut blocks, number)) = at(connection, place, None)? else { return Ok(None) };
+    // Numbers of spaces are never given out again, so a number in a space is one record for ever.
+    let [store, of, known] = mark.numbers();
+    let known = i64::try_from(known).unwrap_or(0);
+    let mine = store == opened && of == space.number as u64 && known > 0 && !(short && number - known > SHORT);
+    // Damage is for whoever reads everything to tell.
+    if !mine || !led(&mut blocks, known, mark.checkpoint(), number).is_ok_and(|led| led) {
+        return Ok(None);
     }
+    let mut stored = stored(&mut blocks, space, number, known, true, opened)?;
+    stored.since = Some(mark);
     Ok(Some(stored))
+}
+
+fn stored(
+    blocks: &mut Blocks<'_>,
+    space: Space,
+    number: i64,
+    since: i64,
+    is_head: bool,
+    opened: u64,
+) -> Result<Stored, Failed> {
+    let (mut stored, ..) = bare(blocks, number)?;
+    stored.fields = visible(blocks, number, since, None, |_| true)?;
+    stored.mark = Some(Mark::new(stored.info.id, [opened, space.number as u64, number as u64]));
+    if is_head {
+        stored.saved = saved(blocks.whose, stored.info.id)?;
+    }
+    Ok(stored)
 }
 
 /// The segments of one field that touch a range.
@@ -81,7 +139,7 @@ pub(crate) fn field(
     let Some((_, mut blocks, number)) = at(connection, place, id)? else { return Ok(Vec::new()) };
     // A field that doesn't count its items is one segment, whatever the range.
     let touches = |items: &Range<u64>| items.is_empty() || (items.start < range.end && range.start < items.end);
-    visible(&mut blocks, number, Some(field), touches)
+    Ok(visible(&mut blocks, number, 0, Some(field), touches)?.into_iter().collect())
 }
 
 /// What one checkpoint changed, or all of it if what it followed was pruned.
@@ -95,16 +153,21 @@ pub(crate) fn row_of(blocks: &mut Blocks<'_>, number: i64) -> Result<Commit, Fai
     let (stored, due_ms, follows) = bare(blocks, number)?;
     let fields = match follows {
         true => own(blocks, number)?,
-        false => visible(blocks, number, None, |_| true)?,
+        false => visible(blocks, number, 0, None, |_| true)?,
     };
     let mut commit = Commit::default();
     (commit.id, commit.parent, commit.kind) = (stored.info.id, stored.info.parent, stored.info.kind);
     (commit.turn, commit.step, commit.time_ms) = (stored.info.turn, stored.info.step, stored.info.time_ms);
     (commit.due_ms, commit.tags) = (due_ms, Arc::new(stored.info.tags));
-    for field in fields {
+    for field in fields.iter() {
         let start = commit.bytes.len();
-        commit.bytes.extend_from_slice(&field.bytes);
-        commit.fields.push(FieldRow::new(field.name, field.encoding, field.items, start..commit.bytes.len()));
+        commit.bytes.extend_from_slice(field.bytes);
+        commit.fields.push(FieldRow::new(
+            field.name.to_owned(),
+            field.encoding,
+            field.items,
+            start..commit.bytes.len(),
+        ));
     }
     commit.bytes.extend_from_slice(&stored.position);
     Ok(commit)

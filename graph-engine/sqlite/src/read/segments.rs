@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use graph_engine::{CheckpointId, Encoding, Segment, StoreError};
+use graph_engine::{CheckpointId, Encoding, Segment, Segments, StoreError};
 
 use super::blocks::{Blocks, Whose};
 use super::checkpoint::id;
-use crate::block::{Damaged, Parent, Piece};
+use crate::block::{Damaged, Held, Parent, Piece};
 use crate::error::Failed;
 
 /// Which fields a checkpoint sees, and the number of the record that wrote each last. How many records were looked at
@@ -48,68 +48,92 @@ fn encoding(code: u8, name: &str, of: CheckpointId, whose: Whose<'_>) -> Result<
     })
 }
 
-fn segment(
-    piece: Piece<'_>,
-    encoding: Encoding,
-    name: &str,
-    of: CheckpointId,
-    whose: Whose<'_>,
-) -> Result<Segment, Failed> {
-    let bytes = whose.row(piece.held, of, || format!("field `{name}`"))?;
-    Ok(Segment::new(name.to_owned(), encoding, items(piece), bytes))
-}
-
 fn items(piece: Piece<'_>) -> Range<u64> {
     piece.first..piece.first.wrapping_add(piece.items)
 }
 
+/// A segment that is wanted: the numbers of which it is made, and where its row is.
+struct Found {
+    encoding: Encoding,
+    items: Range<u64>,
+    held: Where,
+}
+
+enum Where {
+    /// In a block that was read.
+    Block(usize, Range<usize>),
+    Large(i64),
+}
+
 /// For every field (or one) its base and the deltas after it, in order, as of a checkpoint. A segment that is not
-/// wanted is not read.
+/// wanted is not read, nor what was there up to the number `since`.
 pub(crate) fn visible(
     blocks: &mut Blocks<'_>,
     number: i64,
+    since: i64,
     only: Option<&str>,
     wanted: impl Fn(&Range<u64>) -> bool,
-) -> Result<Vec<Segment>, Failed> {
+) -> Result<Segments, Failed> {
     let (whose, of) = (blocks.whose, id(blocks, number)?);
     let (fields, _) = directory(blocks, number)?;
-    let mut all: Vec<Segment> = Vec::with_capacity(fields.len() + 16);
-    for (name, newest) in fields {
-        if only.is_some_and(|only| only != name) {
+    let mut found: Vec<Found> = Vec::new();
+    let (mut ends, mut bytes) = (Vec::with_capacity(fields.len()), 0);
+    for (name, newest) in &fields {
+        if *newest <= since || only.is_some_and(|only| only != name) {
             continue;
         }
         // Newest first; turned round below.
-        let begin = all.len();
-        let mut at = newest;
+        let mut at = *newest;
         loop {
-            let (block, slot) = blocks.needed(at)?;
+            let (place, block, slot) = blocks.needed_at(at)?;
             let damaged = |damaged| whose.damaged(at, damaged);
             let mut groups = block.groups(slot).map_err(damaged)?;
-            let back = groups.find(&name).map_err(damaged)?;
-            let (start, mut complete) = (all.len(), false);
+            let back = groups.find(name).map_err(damaged)?;
+            let (start, mut complete) = (found.len(), false);
             while let Some(piece) = groups.next_piece().map_err(damaged)? {
-                let encoding = encoding(piece.encoding, &name, of, whose)?;
+                let encoding = encoding(piece.encoding, name, of, whose)?;
                 if encoding.is_whole() {
-                    all.truncate(start);
+                    found.truncate(start);
                     complete = true;
                 }
-                if wanted(&items(piece)) {
-                    all.push(segment(piece, encoding, &name, of, whose)?);
+                let items = items(piece);
+                if wanted(&items) {
+                    let held = match piece.held {
+                        Held::Here(row) => {
+                            bytes += row.len();
+                            Where::Block(place, groups.at() - row.len()..groups.at())
+                        }
+                        Held::Large(number) => Where::Large(number),
+                    };
+                    found.push(Found { encoding, items, held });
                 }
             }
-            all[start..].reverse();
-            if complete || back == 0 {
+            found[start..].reverse();
+            if complete || back == 0 || at - back <= since {
                 break;
             }
             at -= back;
         }
-        all[begin..].reverse();
+        ends.push((name, found.len()));
+    }
+    let (mut all, mut start) = (Segments::new(), 0);
+    all.reserve(found.len(), bytes);
+    for (name, end) in ends {
+        for Found { encoding, items, held } in found[start..end].iter().rev() {
+            let row = match held {
+                Where::Block(place, range) => Held::Here(blocks.bytes(*place, range.clone())),
+                Where::Large(number) => Held::Large(*number),
+            };
+            let bytes = whose.row(row, of, || format!("field `{name}`"))?;
+            all.push(name, *encoding, items.clone(), &bytes);
+        }
+        start = end;
     }
     Ok(all)
 }
 
 /// What a checkpoint itself wrote, in the order of names.
-pub(crate) fn own(blocks: &mut Blocks<'_>, number: i64) -> Result<Vec<Segment>, Failed> {
+pub(crate) fn own(blocks: &mut Blocks<'_>, number: i64) -> Result<Segments, Failed> {
     let (whose, of) = (blocks.whose, id(blocks, number)?);
     let (block, slot) = blocks.needed(number)?;
     let damaged = |damaged| whose.damaged(number, damaged);
@@ -117,9 +141,11 @@ pub(crate) fn own(blocks: &mut Blocks<'_>, number: i64) -> Result<Vec<Segment>, 
     let mut found: Vec<Segment> = Vec::new();
     while let Some((name, _)) = groups.next_field().map_err(damaged)? {
         while let Some(piece) = groups.next_piece().map_err(damaged)? {
-            found.push(segment(piece, encoding(piece.encoding, name, of, whose)?, name, of, whose)?);
+            let encoding = encoding(piece.encoding, name, of, whose)?;
+            let bytes = whose.row(piece.held, of, || format!("field `{name}`"))?;
+            found.push(Segment::new(name.to_owned(), encoding, items(piece), bytes.into_owned()));
         }
     }
     found.sort_by(|one, two| one.name.cmp(&two.name));
-    Ok(found)
+    Ok(found.into())
 }

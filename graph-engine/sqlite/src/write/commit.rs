@@ -48,7 +48,8 @@ impl Writer {
         }
         self.record(&mut head, parent, commit)?;
         if std::mem::take(&mut head.saved) {
-            self.connection.prepare_cached("DELETE FROM saved WHERE space = ?1")?.execute([head.space.number])?;
+            // A sum is no parameter, whose every new value would let SQLite plan the statement anew.
+            self.connection.prepare_cached("DELETE FROM saved WHERE space = ?1 + 0")?.execute([head.space.number])?;
         }
         if head.space.due || commit.due_ms.is_some() {
             self.connection

@@ -11,6 +11,10 @@ impl Writer {
     pub(super) fn clear(&mut self, place: &Place) -> Result<bool, Failed> {
         self.heads.remove(place);
         let Some(space) = read::space(&self.connection, place)? else { return Ok(false) };
+        if self.highest_space()? == space.number {
+            // Its number is not to be given out again: what somebody knows of it says nothing of another one.
+            self.connection.pragma_update(None, "user_version", space.number)?;
+        }
         let range = keys::all(space.number);
         for table in ["blocks", "large"] {
             let sql = format!("DELETE FROM {table} WHERE key BETWEEN ?1 AND ?2");

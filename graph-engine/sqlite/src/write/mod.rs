@@ -121,17 +121,23 @@ impl Writer {
         self.heads.insert(place.clone(), head);
     }
 
-    /// The number of a new space: every place has blocks, so the last of them has the highest one.
+    /// The number of a new space, which none ever had. Every place has blocks, so the last of them has the highest one;
+    /// unless it was deleted, which is written down.
     fn new_space(&mut self) -> Result<i64, Failed> {
         let highest = match self.spaces {
             Some(highest) => highest,
             None => {
-                let mut query = self.connection.prepare_cached("SELECT coalesce(max(key), 0) >> 32 FROM blocks")?;
-                query.query_row([], |row| row.get(0))?
+                self.highest_space()?.max(self.connection.pragma_query_value(None, "user_version", |row| row.get(0))?)
             }
         };
         self.spaces = Some(highest + 1);
         Ok(highest + 1)
+    }
+
+    /// The highest number of a space of which something is stored.
+    fn highest_space(&self) -> rusqlite::Result<i64> {
+        let mut query = self.connection.prepare_cached("SELECT coalesce(max(key), 0) >> 32 FROM blocks")?;
+        query.query_row([], |row| row.get(0))
     }
 
     fn insert_block(&self, space: i64, block: &Builder) -> Result<(), Failed> {

@@ -109,7 +109,7 @@ pub(crate) async fn read(store: &dyn CheckpointStore) -> Vec<String> {
                 let mut fields: Vec<_> = stored
                     .fields
                     .iter()
-                    .map(|field| (field.name.clone(), field.encoding, field.items.clone(), text(&field.bytes)))
+                    .map(|field| (field.name.to_owned(), field.encoding, field.items.clone(), text(field.bytes)))
                     .collect();
                 fields.sort_by(|one, two| one.0.cmp(&two.0));
                 let row = store.row(&place, info.id).await.unwrap().unwrap();

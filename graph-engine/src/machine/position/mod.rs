@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 
 use self::plain::Plain;
 use self::rows::{JoinRow, OutcomeRow, Position, VERSION, frontier_error, hop_of, hop_row, slot_of, slot_row};
-use super::fields::decode_update;
+use super::fields::{ReadFields, decode_update};
 use super::frontier::Slot;
 use super::outcome::TaskOutcome;
 use super::{Ask, Machine, fail, rank_of};
@@ -36,6 +36,22 @@ pub(crate) fn encode_outcome<S: State>(state: &S, outcome: &Outcome<S>) -> Resul
 pub(crate) fn decode_outcome<S: State>(state: &S, bytes: &[u8]) -> Result<Outcome<S>, String> {
     let row: OutcomeRow = serde_json::from_slice(bytes).map_err(|e| e.to_string())?;
     row.into_outcome(state)
+}
+
+/// Where the fields of a checkpoint come from.
+enum Source<'a, S> {
+    /// From what is stored.
+    Stored,
+    /// The same, and others will go on from them.
+    ToKeep,
+    /// They were read already.
+    Read(&'a ReadFields<S>),
+}
+
+/// What became of a checkpoint that was to be restored.
+enum Loaded<S> {
+    Whole(Option<ReadFields<S>>),
+    OtherSchema,
 }
 
 impl<S: State> Machine<S> {
@@ -167,11 +183,29 @@ impl<S: State> Machine<S> {
 
     /// Brings a new machine to where a checkpoint left the thread, with results that were saved since.
     pub(crate) fn restore(&mut self, stored: Stored) -> Result<(), RunError> {
-        let (thread, checkpoint) = (self.thread(), stored.info.id);
-        self.load(stored).map_err(|why| RunError::Restore { thread, checkpoint, why })
+        self.restore_by(stored, Source::Stored).map(drop)
     }
 
-    fn load(&mut self, mut stored: Stored) -> Result<(), String> {
+    /// The same, and gives what was read of the fields, if others can go on from it.
+    pub(crate) fn restore_to_keep(&mut self, stored: Stored) -> Result<Option<ReadFields<S>>, RunError> {
+        Ok(match self.restore_by(stored, Source::ToKeep)? {
+            Loaded::Whole(read) => read,
+            Loaded::OtherSchema => None,
+        })
+    }
+
+    /// The same with fields that were read already. `false`, and nothing is done, if the checkpoint is of another version
+    /// of the schema.
+    pub(crate) fn restore_read(&mut self, stored: Stored, fields: &ReadFields<S>) -> Result<bool, RunError> {
+        Ok(matches!(self.restore_by(stored, Source::Read(fields))?, Loaded::Whole(_)))
+    }
+
+    fn restore_by(&mut self, stored: Stored, source: Source<'_, S>) -> Result<Loaded<S>, RunError> {
+        let (thread, checkpoint) = (self.thread(), stored.info.id);
+        self.load(stored, source).map_err(|why| RunError::Restore { thread, checkpoint, why })
+    }
+
+    fn load(&mut self, mut stored: Stored, source: Source<'_, S>) -> Result<Loaded<S>, String> {
         let id = stored.info.id;
         let mut position: Position<'_> = read_json(&stored.position).map_err(|e| format!("its position: {e}"))?;
         if !(1..=VERSION).contains(&position.version) {
@@ -179,9 +213,24 @@ impl<S: State> Machine<S> {
             return Err(format!("it has format {found}, this version reads formats up to {VERSION}"));
         }
         position.check_counters()?;
+        let migrates = self.graph.inner().version.migrates(position.schema);
+        if migrates && matches!(source, Source::Read(_)) {
+            return Ok(Loaded::OtherSchema);
+        }
         let renamed = self.migrate(position.schema, &mut stored.fields)?;
         position.rename_nodes(&renamed);
-        self.load_fields(&stored.fields)?;
+        let mut kept = None;
+        match source {
+            Source::Stored => self.load_fields(&stored.fields)?,
+            Source::Read(fields) => self.take_fields(fields),
+            Source::ToKeep => {
+                let mut fields = ReadFields::new(&self.graph.inner().initial);
+                fields.read(&stored.fields, &mut self.report.warnings)?;
+                self.take_fields(&fields);
+                // What has warned has to warn again.
+                kept = Some(fields).filter(|_| !migrates && self.report.warnings.is_empty());
+            }
+        }
         self.take_position(position)?;
         self.head = Some(id);
         if self.origin == CheckpointId::default() {
@@ -211,7 +260,7 @@ impl<S: State> Machine<S> {
                 self.frontier.slots[task.rank as usize].done.get_or_insert(TaskOutcome::Done(outcome));
             }
         }
-        Ok(())
+        Ok(Loaded::Whole(kept))
     }
 
     fn take_position(&mut self, position: Position<'_>) -> Result<(), String> {

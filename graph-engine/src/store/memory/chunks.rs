@@ -75,6 +75,10 @@ pub(super) struct Span {
 }
 
 impl Span {
+    pub(super) fn len(self) -> usize {
+        self.end - self.start
+    }
+
     /// A part of it; nothing if it isn't.
     pub(super) fn part(self, part: std::ops::Range<usize>) -> Self {
         let fits = part.start <= part.end && part.end <= self.end - self.start;

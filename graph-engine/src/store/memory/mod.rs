@@ -15,6 +15,7 @@ use dashmap::DashMap;
 use self::thread::{Spaces, Thread};
 use super::checkpoint::{CheckpointInfo, Commit, Place, SavedResult, Segment, Stored};
 use super::listing::{Filter, Keep, ThreadFilter, ThreadInfo};
+use super::mark::Mark;
 use super::{AtOnce, CheckpointStore};
 use crate::checkpoint_id::CheckpointId;
 use crate::error::StoreError;
@@ -114,6 +115,12 @@ impl CheckpointStore for MemoryStore {
         let spaces = found.spaces();
         let Some(rows) = spaces.get(&place.namespace) else { return Ok(None) };
         Ok(rows.at(at).map(|at| rows.load(at)))
+    }
+
+    async fn load_since(&self, place: &Place, mark: Mark) -> Result<Option<Stored>, StoreError> {
+        let Some(found) = self.threads.get(&place.thread) else { return Ok(None) };
+        let spaces = found.spaces();
+        Ok(spaces.get(&place.namespace).and_then(|rows| rows.load_since(mark)))
     }
 
     async fn field(

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::iter::successors;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::chunks::{Bytes, Chunks, Span};
 use super::index::Index;
@@ -18,6 +19,8 @@ use crate::name::Name;
 use crate::state::Encoding;
 use crate::store::checkpoint::{CheckpointInfo, CheckpointKind, Commit, FieldRow, SavedResult, Segment, Stored, Tags};
 use crate::store::listing::Filter;
+use crate::store::mark::Mark;
+use crate::store::segments::Segments;
 
 /// Checkpoints between two index rows of a state with few fields.
 const DISTANCE: usize = 16;
@@ -44,6 +47,23 @@ pub(super) struct Rows {
     newest: Newest,
     /// The same as of older checkpoints, one after the other.
     indices: Newest,
+    born: Born,
+}
+
+/// A number that no other rows of this process have. A copy goes its own way, so it has its own.
+struct Born(u64);
+
+impl Default for Born {
+    fn default() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Self(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+impl Clone for Born {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
 }
 
 /// Rows of fields by the fields' numbers.
@@ -401,8 +421,14 @@ impl Rows {
 
     /// For each field of a checkpoint its base and what was added to it, in order.
     pub(super) fn segments(&self, at: usize) -> Vec<usize> {
+        self.segments_since(at, 0)
+    }
+
+    /// Those of them from a row on.
+    fn segments_since(&self, at: usize, first: usize) -> Vec<usize> {
         let newest = self.newest_at(at);
-        let mut found: Vec<usize> = newest.iter().flat_map(|newest| self.links(*newest)).collect();
+        let since = |newest: &Option<usize>| self.links(*newest).take_while(|link| *link >= first);
+        let mut found: Vec<usize> = newest.iter().flat_map(since).collect();
         found.sort_unstable();
         found
     }
@@ -441,14 +467,35 @@ impl Rows {
 
     /// A checkpoint with all its fields.
     pub(super) fn load(&self, at: usize) -> Stored {
+        self.stored(at, self.segments(at))
+    }
+
+    /// The head, without what was there at a mark.
+    pub(super) fn load_since(&self, mark: Mark) -> Option<Stored> {
+        let head = self.head?;
+        let [born, known, _] = mark.numbers();
+        let known = usize::try_from(known).ok().filter(|known| born == self.born.0 && *known <= head);
+        // Parents come before their children, so this ends at the mark or passes it by.
+        let led = |known: &usize| self.chain(head).find(|at| at <= known) == Some(*known);
+        let Some(known) = known.filter(led).filter(|known| self.rows[*known].id == mark.checkpoint()) else {
+            return Some(self.load(head));
+        };
+        let first = self.rows[known].fields.range().end;
+        Some(Stored { since: Some(mark), ..self.stored(head, self.segments_since(head, first)) })
+    }
+
+    fn stored(&self, at: usize, links: Vec<usize>) -> Stored {
         let info = self.info(at);
         let saved = self.saved.iter().filter(|(id, _)| *id == info.id).map(|(_, result)| result.clone());
-        Stored {
-            position: self.position(at).to_vec(),
-            fields: self.segments(at).into_iter().map(|link| self.segment(link)).collect(),
-            saved: saved.collect(),
-            info,
+        let mut fields = Segments::new();
+        fields.reserve(links.len(), links.iter().map(|link| self.fields[*link].bytes.len()).sum());
+        for link in links {
+            let LinkRow { name, encoding, items, bytes } = self.link(link);
+            fields.push(name, encoding, items, bytes);
         }
+        let saved = saved.collect();
+        let mark = Some(Mark::new(info.id, [self.born.0, at as u64, 0]));
+        Stored { position: self.position(at).to_vec(), fields, saved, mark, since: None, info }
     }
 
     pub(super) fn position(&self, at: usize) -> &[u8] {

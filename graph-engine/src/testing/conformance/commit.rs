@@ -18,7 +18,7 @@ pub async fn a_checkpoint_comes_back_as_it_was(store: &Store) {
     assert_eq!((stored.info.id, stored.info.parent, stored.info.step), (first.id, None, 7));
     assert_eq!((&*stored.info.turn, stored.info.time_ms, &stored.info.tags), ("turn-1", 1_234, &*first.tags));
     assert_eq!(stored.position, b"{\"step\":7}");
-    let mut fields = stored.fields;
+    let mut fields: Vec<Segment> = stored.fields.into_iter().collect();
     fields.sort_by(|one, two| one.name.cmp(&two.name));
     let a = Segment::new("a", Encoding::Base, 0..2, b"[1,2]".to_vec());
     let b = Segment::new("b", Encoding::Base, 0..0, b"\"x\"".to_vec());

@@ -74,7 +74,7 @@ pub(super) async fn meaning(store: &dyn CheckpointStore, place: &Place, at: Opti
     for name in names {
         let mut folded: Option<Vec<serde_json::Value>> = None;
         for segment in stored.fields.iter().filter(|segment| segment.name == name) {
-            let value: serde_json::Value = serde_json::from_slice(&segment.bytes).unwrap();
+            let value: serde_json::Value = serde_json::from_slice(segment.bytes).unwrap();
             let items = value.as_array().cloned().unwrap_or_else(|| vec![value.clone()]);
             match (segment.encoding, &mut folded) {
                 (Encoding::Base, _) => folded = Some(items),

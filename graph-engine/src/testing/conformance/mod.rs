@@ -14,6 +14,7 @@ mod make;
 pub mod prune;
 pub mod random;
 pub mod saved;
+pub mod since;
 pub mod sizes;
 pub mod threads;
 pub mod writers;
@@ -88,6 +89,7 @@ impl<S: CheckpointStore, G: Send + Sync + 'static> From<(S, G)> for Subject {
 /// | `chain` | bases and deltas, ranges of a field, branches of branches |
 /// | `list` | order, filters alone and together, tags compared exactly and never ignored |
 /// | `saved` | results of tasks: the first stands, all or none, gone with the head |
+/// | `since` | what came since a mark, if the store gives marks |
 /// | `prune` | what is kept is whole, gaps included |
 /// | `copy`, `delete` | copies share nothing, deletion leaves nothing |
 /// | `isolation` | unknown threads, namespaces, hostile ids; reads create nothing |
@@ -172,6 +174,7 @@ macro_rules! checkpoint_store_conformance {
             saved: results_for_another_head_are_refused_whole
             saved: saved_results_belong_to_the_head
             saved: the_first_result_of_a_task_and_key_stands
+            since: what_was_there_at_a_mark_and_what_came_since_are_the_whole
             sizes: a_long_thread_is_whole
             sizes: bytes_come_back_as_they_were
             sizes: large_and_empty_values_come_back

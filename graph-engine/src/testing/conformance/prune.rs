@@ -93,10 +93,13 @@ pub async fn what_is_kept_behind_a_gap_is_whole(store: &Store) {
         assert_eq!(meaning(&**store, &place, Some(id)).await.unwrap(), before);
         let row = store.row(&place, id).await.unwrap().unwrap();
         let stored = store.load(&place, Some(id)).await.unwrap().unwrap();
-        let mut own: Vec<_> =
-            row.fields.iter().map(|field| (field.name.clone(), field.items.clone(), row.field_bytes(field))).collect();
+        let mut own: Vec<_> = row
+            .fields
+            .iter()
+            .map(|field| (field.name.to_string(), field.items.clone(), row.field_bytes(field)))
+            .collect();
         let mut all: Vec<_> =
-            stored.fields.iter().map(|field| (field.name.clone(), field.items.clone(), &*field.bytes)).collect();
+            stored.fields.iter().map(|field| (field.name.to_owned(), field.items.clone(), field.bytes)).collect();
         own.sort_by(|one, two| one.0.cmp(&two.0));
         all.sort_by(|one, two| one.0.cmp(&two.0));
         assert_eq!((own, row.position()), (all, &*stored.position), "the row has taken over everything");

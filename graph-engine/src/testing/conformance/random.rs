@@ -5,10 +5,10 @@ use super::make::{fork, meaning, result, saved};
 use crate::{CheckpointId, CheckpointStore, Encoding, Filter, Keep, MemoryStore, Place, StoreError, ThreadFilter};
 
 /// SplitMix64: the same numbers everywhere.
-struct Numbers(u64);
+pub(super) struct Numbers(pub(super) u64);
 
 impl Numbers {
-    fn below(&mut self, end: usize) -> usize {
+    pub(super) fn below(&mut self, end: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -57,8 +57,8 @@ pub async fn bytes_come_back_as_they_were(store: &Store) {
     store.save(&place, all.id, &results).await.unwrap();
     let stored = store.load(&place, None).await.unwrap().unwrap();
     for (name, text) in &fields {
-        let segment = stored.fields.iter().find(|segment| segment.name == **name).unwrap();
-        assert_eq!(String::from_utf8_lossy(&segment.bytes), *text);
+        let segment = stored.fields.iter().find(|segment| segment.name == *name).unwrap();
+        assert_eq!(String::from_utf8_lossy(segment.bytes), *text);
     }
     assert_eq!(String::from_utf8_lossy(&stored.position), texts[21]);
     assert_eq!(saved(&**store, &place).await, results);
