@@ -13,6 +13,7 @@
 mod breaks;
 mod edit;
 mod embed;
+mod end;
 mod fault;
 mod fields;
 mod frontier;
@@ -42,10 +43,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::checkpoint_id::{CheckpointId, IdPrefix};
-use crate::executed::ExecutedPath;
 use crate::graph::Graph;
 use crate::name::Name;
-use crate::reply::Reply;
 use crate::report::RunReport;
 use crate::run_error::{RunError, TaskFailure, TaskRef};
 use crate::state::State;
@@ -226,16 +225,6 @@ impl<S: State> Machine<S> {
         &self.shared
     }
 
-    /// The state at the end of the turn, after which nothing is asked of the machine.
-    pub(crate) fn give_snapshot(&mut self) -> Arc<Shared<S>> {
-        self.shared.give()
-    }
-
-    /// The replies at the end of the turn.
-    pub(crate) fn take_replies(&mut self) -> Vec<Reply> {
-        std::mem::take(&mut self.frontier.replies)
-    }
-
     pub(crate) fn head(&self) -> Option<CheckpointId> {
         self.head
     }
@@ -251,30 +240,6 @@ impl<S: State> Machine<S> {
 
     pub(crate) fn frontier(&self) -> &Frontier<S> {
         &self.frontier
-    }
-
-    #[inline]
-    pub(crate) fn take_report(&mut self) -> RunReport {
-        self.report.waiting_joins = self.frontier.joins.waiting(self.graph.inner());
-        self.report.pending = self.pending();
-        self.report.interrupts = self.interrupts();
-        self.report.path = self.path();
-        std::mem::take(&mut self.report)
-    }
-
-    fn path(&self) -> Option<ExecutedPath> {
-        let graph = self.graph.inner();
-        let mut path = self.frontier.trace.as_ref()?.path(graph);
-        for name in self.report.pending.iter().chain(self.report.waiting_joins.iter().map(|join| &join.to)) {
-            path.visit(name).waiting = true;
-        }
-        for slot in &self.frontier.slots {
-            if matches!(slot.done, Some(TaskOutcome::Failed(_))) {
-                let visit = path.visit(graph.name_of(slot.node));
-                (visit.failed, visit.waiting) = (true, false);
-            }
-        }
-        Some(path)
     }
 
     /// Whether commits of finished super-steps may wait, because an earlier one is under way or only the end is stored.
