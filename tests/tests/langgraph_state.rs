@@ -101,8 +101,8 @@ async fn stored_text(store: &TestStore, thread: &str) -> String {
     for info in store.list(&place, &Filter::default()).await.unwrap() {
         let stored = store.load(&place, Some(info.id)).await.unwrap().unwrap();
         text += &String::from_utf8_lossy(&stored.position);
-        let rows = stored.fields.iter().map(|segment| &segment.bytes);
-        for bytes in rows.chain(stored.saved.iter().map(|saved| &saved.bytes)) {
+        let rows = stored.fields.iter().map(|segment| segment.bytes);
+        for bytes in rows.chain(stored.saved.iter().map(|saved| &saved.bytes[..])) {
             text += &String::from_utf8_lossy(bytes);
         }
     }

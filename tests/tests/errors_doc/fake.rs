@@ -23,7 +23,7 @@ impl Fake {
     pub(crate) fn holding(position: &str, city: &str) -> Self {
         let id = CheckpointId::derive("guest-7", "", None, "turn-1", 0);
         let mut stored = Stored::new(CheckpointInfo::new(id, None, "turn-1", 0), position.into());
-        stored.fields.push(Segment::new("city", graph_engine::Encoding::Base, 0..0, city.into()));
+        stored.fields.push("city", graph_engine::Encoding::Base, 0..0, city.as_ref());
         Self { stored: Some(stored), error: || StoreError::unavailable("never asked") }
     }
 }
