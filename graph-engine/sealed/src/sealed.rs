@@ -178,6 +178,8 @@ impl<S: CheckpointStore> CheckpointStore for Sealed<S> {
         let mut fields: Vec<Segment> = std::mem::take(&mut stored.fields).into_iter().collect();
         self.open_segments(&mut places, &mut fields).await?;
         stored.fields = fields.into();
+        // What was opened is not to be kept in memory for later turns.
+        stored.mark = None;
         for saved in &mut stored.saved {
             (_, saved.bytes) = self.open(&mut places, Slot::saved(saved), &saved.bytes, Some(id)).await?;
         }
