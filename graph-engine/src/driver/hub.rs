@@ -185,7 +185,7 @@ pub(crate) struct Hub<S> {
 
 /// An event on its way. It was handed out already, unless a reader must be waited for.
 #[must_use]
-pub(crate) struct Sending<'a>(pub(super) Option<Waiting<'a>>);
+pub(crate) struct Sending<'a>(Option<Waiting<'a>>);
 
 pub(crate) type Waiting<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 
@@ -226,6 +226,13 @@ enum Source {
 pub(super) struct Held<S> {
     source: Source,
     kind: EventKind<S>,
+}
+
+/// What is left of an event that was handed out: it is to be waited for.
+pub(super) enum Rest<S> {
+    Held(Held<S>),
+    /// By the readers of the turn around a child graph.
+    Relayed(Waiting<'static>),
 }
 
 impl<S: State> Hub<S> {
@@ -272,28 +279,36 @@ impl<S: State> Hub<S> {
         self.desk().seats.iter().any(reads) || self.relay().is_some_and(|relay| relay.is_read())
     }
 
-    pub(crate) fn emit(&self, event: Emitted) -> Sending<'_> {
+    pub(super) fn emit(&self, event: Emitted) -> Option<Rest<S>> {
         let origin = Origin::task(event.task, event.node, event.attempt, event.index);
         let kind = match event.kind {
             EmittedKind::Custom(value) => EventKind::Custom(value),
             EmittedKind::Token(text) => EventKind::Token(text),
         };
-        self.send(origin, kind)
+        self.give(origin, kind)
     }
 
     /// Hands out an event, at once if every reader that wants it has room.
     pub(crate) fn send(&self, origin: Origin, kind: EventKind<S>) -> Sending<'_> {
+        Sending(match self.give(origin, kind) {
+            None => None,
+            Some(Rest::Held(rest)) => Some(Box::pin(self.wait(rest))),
+            Some(Rest::Relayed(waiting)) => Some(waiting),
+        })
+    }
+
+    /// Hands out an event to every reader that has room.
+    fn give(&self, origin: Origin, kind: EventKind<S>) -> Option<Rest<S>> {
         let Some((relay, outer)) = &self.relay else {
             let source = Source::Own(origin);
-            let held = self.hand_out(&source, kind).map(|kind| Held { source, kind });
-            return Sending(held.map(|held| Box::pin(self.wait(held)) as Waiting<'_>));
+            return self.hand_out(&source, kind).map(|kind| Rest::Held(Held { source, kind }));
         };
-        let Some(relay) = relay.upgrade() else { return Sending(None) };
+        let relay = relay.upgrade()?;
         let Origin { step, task, attempt, index } = origin;
         let node = task.map(|(_, node)| self.nodes[node.at()].clone());
         let (outer, namespace, task) = (outer.clone(), self.namespace.clone(), task.map(|(id, _)| id));
         let origin = ChildOrigin { outer, namespace, step, task, node, attempt, index };
-        Sending(relay.relay(ChildEvent { origin, kind: kind.stateless() }))
+        relay.relay(ChildEvent { origin, kind: kind.stateless() }).map(Rest::Relayed)
     }
 
     /// Hands an event of a child graph to those who ask for it; what comes back is to be [waited](Self::wait) for.

@@ -7,7 +7,7 @@ use tokio::sync::mpsc;
 
 use super::event::{Event, Mode};
 use super::execute::Bench;
-use super::hub::{Hub, StreamOptions, Waiting};
+use super::hub::{Held, Hub, Rest, StreamOptions, Waiting};
 use super::relay::{ChildEvent, Relay};
 use crate::name::Name;
 use crate::state::State;
@@ -111,6 +111,16 @@ impl<S: State> Bench<S> {
     }
 }
 
+impl<S: State> Bench<S> {
+    fn room_for(self: Arc<Self>, rest: Held<S>) -> Waiting<'static> {
+        Box::pin(async move {
+            if let Some(hub) = self.hub() {
+                hub.wait(rest).await;
+            }
+        })
+    }
+}
+
 impl<S: State> Relay for Bench<S> {
     fn is_open(&self) -> bool {
         self.hub().is_some()
@@ -126,11 +136,7 @@ impl<S: State> Relay for Bench<S> {
 
     fn relay(self: Arc<Self>, event: ChildEvent) -> Option<Waiting<'static>> {
         let rest = self.hub()?.relay_in(event)?;
-        Some(Box::pin(async move {
-            if let Some(hub) = self.hub() {
-                hub.wait(rest).await;
-            }
-        }))
+        Some(self.room_for(rest))
     }
 }
 
@@ -147,7 +153,10 @@ impl<S: State> Sink for Bench<S> {
         self.live.late_index(task, attempt)
     }
 
-    fn emit(&self, event: Emitted) -> Option<Waiting<'_>> {
-        self.hub()?.emit(event).0
+    fn emit(self: Arc<Self>, event: Emitted) -> Option<Waiting<'static>> {
+        match self.hub()?.emit(event)? {
+            Rest::Held(rest) => Some(self.room_for(rest)),
+            Rest::Relayed(waiting) => Some(waiting),
+        }
     }
 }

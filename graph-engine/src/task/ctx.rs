@@ -186,12 +186,17 @@ impl Ctx {
     /// # Errors
     /// If the value is not JSON.
     pub async fn emit(&self, event: impl Serialize + Send) -> Result<(), NodeError> {
-        self.voice().emit(event).await
+        if let Some(waiting) = self.voice().emit(event)? {
+            waiting.room().await;
+        }
+        Ok(())
     }
 
     /// Sends a piece of text that a person sees grow, such as a model's token.
     pub async fn token(&self, text: impl Into<String> + Send) {
-        self.voice().token(text).await;
+        if let Some(waiting) = self.voice().token(text) {
+            waiting.room().await;
+        }
     }
 
     /// Something within this attempt told readers something, which counts for nothing if the attempt fails.

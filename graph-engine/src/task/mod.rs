@@ -163,12 +163,17 @@ impl<S> Task<S> {
     /// # Errors
     /// If the value is not JSON.
     pub async fn emit(&self, event: impl Serialize + Send) -> Result<(), NodeError> {
-        self.voice().emit(event).await
+        if let Some(waiting) = self.voice().emit(event)? {
+            waiting.room().await;
+        }
+        Ok(())
     }
 
     /// The same as [`Ctx::token`].
     pub async fn token(&self, text: impl Into<String> + Send) {
-        self.voice().token(text).await;
+        if let Some(waiting) = self.voice().token(text) {
+            waiting.room().await;
+        }
     }
 
     fn voice(&self) -> Voice<'_> {

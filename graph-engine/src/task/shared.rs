@@ -256,5 +256,5 @@ pub(crate) trait Sink: Send + Sync {
     fn late_index(&self, task: TaskId, attempt: u32) -> u32;
 
     /// Hands the event to every reader. What comes back is to be awaited, because one that must not miss it has no room.
-    fn emit(&self, event: Emitted) -> Option<Pin<Box<dyn Future<Output = ()> + Send + '_>>>;
+    fn emit(self: Arc<Self>, event: Emitted) -> Option<Pin<Box<dyn Future<Output = ()> + Send>>>;
 }

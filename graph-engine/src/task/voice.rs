@@ -1,11 +1,13 @@
 //! How an attempt tells something to whoever reads the turn.
 
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde::Serialize;
 
 use super::shared::{Emitted, EmittedKind, Sink, TurnContext};
+use super::pulse::Emitting;
 use super::{NodeIx, Pulse};
 use crate::error::NodeError;
 use crate::state::to_json;
@@ -23,22 +25,35 @@ pub(super) struct Voice<'a> {
     pub(super) pulse: Option<&'a Pulse>,
 }
 
-impl Voice<'_> {
-    pub(super) async fn emit(self, event: impl Serialize + Send) -> Result<(), NodeError> {
+/// A reader that must not miss what was told has no room.
+pub(super) struct Waiting<'a> {
+    room: Pin<Box<dyn Future<Output = ()> + Send>>,
+    /// While a slow reader is waited for, the node is not silent of its own accord.
+    _emitting: Option<Emitting<'a>>,
+}
+
+impl Waiting<'_> {
+    pub(super) async fn room(self) {
+        self.room.await;
+    }
+}
+
+// None of it is a future: what a node awaits becomes part of its own, and is allocated with it whether somebody reads or not.
+impl<'a> Voice<'a> {
+    pub(super) fn emit(self, event: impl Serialize + Send) -> Result<Option<Waiting<'a>>, NodeError> {
         // What is no JSON fails whether the reader is still there or not.
-        let Some(sink) = self.sink() else { return Ok(()) };
+        let Some(sink) = self.sink() else { return Ok(None) };
         let value = to_json(event).map_err(|e| NodeError::fatal(format!("the event can't be written as JSON: {e}")))?;
-        self.send(&*sink, EmittedKind::Custom(value)).await;
-        Ok(())
+        Ok(self.send(sink, EmittedKind::Custom(value)))
     }
 
-    pub(super) async fn token(self, text: impl Into<String> + Send) {
-        if let Some(sink) = self.sink() {
-            self.send(&*sink, EmittedKind::Token(text.into())).await;
-        }
+    pub(super) fn token(self, text: impl Into<String> + Send) -> Option<Waiting<'a>> {
+        let sink = self.sink()?;
+        self.send(sink, EmittedKind::Token(text.into()))
     }
 
     /// Where events go, if somebody reads or has read. Whoever asks is alive.
+    #[inline]
     fn sink(self) -> Option<Arc<dyn Sink>> {
         if let Some(pulse) = self.pulse {
             pulse.beat();
@@ -49,16 +64,13 @@ impl Voice<'_> {
         self.turn.sink().filter(|sink| sink.is_open())
     }
 
-    async fn send(self, sink: &dyn Sink, kind: EmittedKind) {
-        // While a slow reader is waited for, the node is not silent of its own accord.
-        let _emitting = self.pulse.map(Pulse::emitting);
+    fn send(self, sink: Arc<dyn Sink>, kind: EmittedKind) -> Option<Waiting<'a>> {
+        let emitting = self.pulse.map(Pulse::emitting);
         let index = match self.emitted {
             Some(emitted) => emitted.fetch_add(1, Ordering::Relaxed),
             None => sink.late_index(self.task, self.attempt),
         };
         let event = Emitted { task: self.task, node: self.node, attempt: self.attempt, index, kind };
-        if let Some(waiting) = sink.emit(event) {
-            waiting.await;
-        }
+        sink.emit(event).map(|room| Waiting { room, _emitting: emitting })
     }
 }

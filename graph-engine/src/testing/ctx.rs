@@ -75,7 +75,7 @@ impl Sink for Recorder {
         0
     }
 
-    fn emit(&self, event: Emitted) -> Option<Pin<Box<dyn Future<Output = ()> + Send + '_>>> {
+    fn emit(self: Arc<Self>, event: Emitted) -> Option<Pin<Box<dyn Future<Output = ()> + Send>>> {
         let mut both = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match event.kind {
             EmittedKind::Custom(value) => both.0.push(value),

@@ -187,7 +187,7 @@ impl Suite {
         };
         let (name, unit, mut bar) = (row.name(), row.unit, row.bar);
         if clock == "cpu" {
-            bar.most = bar.most.map(|most| most * self.pace);
+            bar.most = bar.most.map(|most| most * self.pace.max(1.0));
         }
         let rows = row.number.as_slice();
         let kind = if row.number.is_some() { "row" } else { "extra" };
