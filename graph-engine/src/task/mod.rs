@@ -163,19 +163,26 @@ impl<S> Task<S> {
     /// # Errors
     /// If the value is not JSON.
     pub async fn emit(&self, event: impl Serialize + Send) -> Result<(), NodeError> {
-        if let Some(waiting) = self.voice().emit(event)? {
-            waiting.room().await;
+        if self.voice().is_heard() {
+            let waiting = self.voice().emit(event)?;
+            if let Some(waiting) = waiting {
+                waiting.room().await;
+            }
         }
         Ok(())
     }
 
     /// The same as [`Ctx::token`].
     pub async fn token(&self, text: impl Into<String> + Send) {
-        if let Some(waiting) = self.voice().token(text) {
-            waiting.room().await;
+        if self.voice().is_heard() {
+            let waiting = self.voice().token(text);
+            if let Some(waiting) = waiting {
+                waiting.room().await;
+            }
         }
     }
 
+    #[inline]
     fn voice(&self) -> Voice<'_> {
         let (turn, emitted, pulse) = (&*self.shared.turn, self.emitted.as_deref(), self.pulse.as_deref());
         Voice { turn, task: self.id, node: self.node, attempt: self.attempt, emitted, pulse }

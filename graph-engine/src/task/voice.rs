@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde::Serialize;
 
-use super::shared::{Emitted, EmittedKind, Sink, TurnContext};
 use super::pulse::Emitting;
+use super::shared::{Emitted, EmittedKind, Sink, TurnContext};
 use super::{NodeIx, Pulse};
 use crate::error::NodeError;
 use crate::state::to_json;
@@ -52,15 +52,17 @@ impl<'a> Voice<'a> {
         self.send(sink, EmittedKind::Token(text.into()))
     }
 
-    /// Where events go, if somebody reads or has read. Whoever asks is alive.
+    /// Whether somebody reads or has read. Whoever asks is alive.
     #[inline]
-    fn sink(self) -> Option<Arc<dyn Sink>> {
+    pub(super) fn is_heard(self) -> bool {
         if let Some(pulse) = self.pulse {
             pulse.beat();
         }
-        if !self.turn.cancel.is_read() {
-            return None;
-        }
+        self.turn.cancel.is_read()
+    }
+
+    /// Where events go.
+    fn sink(self) -> Option<Arc<dyn Sink>> {
         self.turn.sink().filter(|sink| sink.is_open())
     }
 

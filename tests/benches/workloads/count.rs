@@ -77,6 +77,21 @@ impl Node<Count> for Telling {
     }
 }
 
+/// Counts up and awaits something that is there already.
+pub(crate) struct Awaiting;
+
+#[async_trait]
+impl Node<Count> for Awaiting {
+    async fn run(&self, task: &Task<Count>) -> Result<Outcome<Count>, NodeError> {
+        begun(task.state()).await?;
+        Ok(Outcome::of(Count::update().n(task.state().n + 1)))
+    }
+}
+
+async fn begun(state: &Count) -> Result<(), NodeError> {
+    if state.limit == 0 { Err(NodeError::fatal("no limit")) } else { Ok(()) }
+}
+
 /// Where a loop goes.
 #[derive(Route)]
 pub(crate) enum Again {
