@@ -38,7 +38,7 @@ impl Waiting<'_> {
     }
 }
 
-// None of it is a future: what a node awaits becomes part of its own, and is allocated with it whether somebody reads or not.
+// None of it is a future: what a node awaits becomes part of its own, which is allocated whether somebody reads or not.
 impl<'a> Voice<'a> {
     pub(super) fn emit(self, event: impl Serialize + Send) -> Result<Option<Waiting<'a>>, NodeError> {
         // What is no JSON fails whether the reader is still there or not.
