@@ -200,7 +200,7 @@ fn a_turn_allocates_so_often_however_many_super_steps_it_has() {
     for steps in [1, 3, 10] {
         let runner = chain(steps).runner().timings(false);
         allocations(&runtime, &runner, Plain::update);
-        assert_eq!(of_the_turn(&runtime, &runner, steps), 10, "{steps} super-steps");
+        assert_eq!(of_the_turn(&runtime, &runner, steps), 4, "{steps} super-steps");
     }
 }
 
@@ -212,5 +212,5 @@ fn with_the_memory_store_it_allocates_so_often() {
     allocations(&runtime, &fresh(), Plain::update);
     let runner = fresh();
     let (first, second) = (of_the_turn(&runtime, &runner, 3), of_the_turn(&runtime, &runner, 3));
-    assert_eq!((first, second), (29, 32), "of a new thread, and of one that is read first");
+    assert_eq!((first, second), (33, 27), "of a runner's first turn, and of one whose thread is read first");
 }

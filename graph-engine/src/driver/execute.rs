@@ -73,6 +73,20 @@ impl<S: State> Bench<S> {
         Self { graph, turn, seams, live, guards, measure: false, metrics: None, spans, step, given }
     }
 
+    /// Forgets a turn that is over; false if somebody may have something of it yet, or if it was no plain one.
+    pub(crate) fn rest(bench: &mut Arc<Self>) -> bool {
+        // Whoever reads its events, or reads late, has a reference.
+        let Some(bench) = Arc::get_mut(bench) else { return false };
+        // Each field by its name, so that none is forgotten.
+        let Self { graph: _, turn, seams: _, live, guards, measure: _, metrics: _, spans, step: _, given } = bench;
+        *given = Given::default();
+        !spans.on
+            && guards.is_none()
+            && live.is_unused()
+            // Whoever keeps a snapshot, or works on, has one too.
+            && Arc::get_mut(turn).is_some_and(TurnContext::rest)
+    }
+
     /// What a batch says of tasks that are not in it: which siblings are to stop, and who gives up its place.
     #[inline]
     pub(crate) fn prepare(&self, step: u64, batch: &mut Batch<S>) {

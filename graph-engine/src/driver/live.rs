@@ -38,6 +38,11 @@ impl<S> Live<S> {
         Self { child: Some((relay, outer)), ..Self::default() }
     }
 
+    /// Nobody has ever read.
+    pub(super) fn is_unused(&self) -> bool {
+        self.hub.get().is_none() && self.late.get().is_none() && self.child.is_none()
+    }
+
     /// What was odd about readers since the last call.
     pub(crate) fn take_warnings(&self) -> Vec<String> {
         // Only who adds a reader has anything to warn of.
@@ -83,7 +88,7 @@ impl<S: State> Bench<S> {
     fn make_hub(&self) -> Hub<S> {
         let turn = &self.turn;
         let clock = self.seams.0.clock.clone();
-        Hub::new(turn.turn.clone(), turn.namespace.clone(), turn.nodes.clone(), clock, turn.cancel.clone())
+        Hub::new(turn.turn_id().clone(), turn.namespace.clone(), turn.nodes.clone(), clock, turn.cancel.clone())
     }
 
     /// Where nodes find the readers from now on.

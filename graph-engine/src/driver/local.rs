@@ -67,8 +67,8 @@ pub enum Durability {
     Exit,
 }
 
-pub(crate) struct LocalDriver<S: State> {
-    pub(crate) bench: Arc<Bench<S>>,
+pub(crate) struct LocalDriver<'b, S: State> {
+    pub(crate) bench: &'b Arc<Bench<S>>,
     pub(crate) keep: Option<Arc<Keep>>,
     pub(crate) durability: Durability,
     pub(crate) parallel: Parallel,
@@ -164,11 +164,11 @@ impl Drop for AbortOnDrop {
     }
 }
 
-impl<S: State> LocalDriver<S> {
+impl<S: State> LocalDriver<'_, S> {
     /// Drives the machine until it stops.
     pub(crate) async fn drive(&mut self, machine: &mut Machine<S>, start: Start<S>) -> Result<Stopped, RunError> {
-        let bench = self.bench.clone();
-        let begin = |task: Task<S>| execute_owned(&bench, task);
+        let bench = self.bench;
+        let begin = |task: Task<S>| execute_owned(bench, task);
         let mut running = Running::none();
         // New input finds no open question that could expire.
         if !matches!(&start, Start::Input(_)) {
@@ -213,7 +213,7 @@ impl<S: State> LocalDriver<S> {
                         let landed = keep.finish().await.map_err(|cause| self.store_error(cause))?;
                         self.tell_checkpoint(landed.as_deref()).await;
                     }
-                    return Ok(*stopped);
+                    return Ok(stopped);
                 }
             }
         }

@@ -11,7 +11,7 @@ use crate::machine::{Ask, Batch, Lone, Machine, TaskOutcome};
 use crate::run_error::RunError;
 use crate::state::State;
 
-impl<S: State> LocalDriver<S> {
+impl<S: State> LocalDriver<'_, S> {
     /// Whether nothing but the node has to do with an attempt.
     pub(super) fn is_plain(&self) -> bool {
         let stores_beside = self.keep.is_some() && self.durability == Durability::Async;

@@ -18,7 +18,7 @@ mod spans;
 mod tokens;
 
 pub use event::{Event, EventKind, Mode, canonical_log};
-pub(crate) use execute::{Bench, Given};
+pub(crate) use execute::Bench;
 pub(crate) use guard::Guards;
 pub(crate) use hub::Origin;
 pub use hub::{Slow, StreamOptions};

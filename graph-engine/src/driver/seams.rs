@@ -8,9 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crate::checkpoint_id::digits;
 use crate::name::Name;
-use crate::task::{BlockingWork, Offload, on_tokio};
+use crate::task::{BlockingWork, Offload, RandomIds, TurnId, on_tokio};
 
 /// A boxed future without a result.
 pub type BoxFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -89,7 +88,7 @@ impl Default for Parts {
         Self {
             clock: Arc::new(TokioClock::new()),
             seed: random.hash_one(0),
-            ids: TurnIds::Random(Arc::new(RandomIds { key: random.hash_one(1), random })),
+            ids: TurnIds::Random(RandomIds::new(random)),
             spawn: None,
         }
     }
@@ -114,10 +113,10 @@ impl Seams {
     }
 
     /// The id of a new turn.
-    pub(crate) fn turn_id(&self) -> Name {
+    pub(crate) fn turn_id(&self) -> TurnId {
         match &self.0.ids {
             TurnIds::Random(ids) => ids.turn(),
-            TurnIds::Own(ids) => ids.turn().into(),
+            TurnIds::Own(ids) => Name::from(ids.turn()).into(),
         }
     }
 
@@ -182,32 +181,8 @@ impl Clock for TokioClock {
 /// Where ids of turns come from.
 #[derive(Clone)]
 enum TurnIds {
-    Random(Arc<RandomIds>),
+    Random(RandomIds),
     Own(Arc<dyn Ids>),
-}
-
-/// 128 random bits: what the standard library's keyed hash, whose key is random, makes of a number that comes once, and that
-/// number mixed with another key, which gives no two of them the same.
-struct RandomIds {
-    random: RandomState,
-    key: u64,
-}
-
-impl RandomIds {
-    fn turn(&self) -> Name {
-        static COUNT: AtomicU64 = AtomicU64::new(0);
-        let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let id = u128::from(self.random.hash_one(count)) << 64 | u128::from(mixed(count.wrapping_add(self.key)));
-        // Digits are ASCII.
-        str::from_utf8(&digits(id)).unwrap_or_default().into()
-    }
-}
-
-/// Each step can be undone, so two numbers are never mixed to one.
-fn mixed(number: u64) -> u64 {
-    let number = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let number = (number ^ number >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    number ^ number >> 31
 }
 
 struct NumberedIds(AtomicU64);

@@ -11,7 +11,7 @@ use crate::machine::TaskOutcome;
 use crate::name::Name;
 use crate::run_error::TurnError;
 use crate::state::State;
-use crate::task::{NodeKind, Task};
+use crate::task::{NodeKind, Task, TurnContext};
 
 /// Which spans a turn makes.
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +33,7 @@ impl Spans {
         Self { on: tracing::enabled!(target: "graph_engine", tracing::Level::INFO), content }
     }
 
-    pub(crate) fn turn(self, graph: &Name, thread: &Name, turn: &Name) -> Span {
+    pub(crate) fn turn(self, graph: &Name, turn: &TurnContext) -> Span {
         if !self.on {
             return Span::none();
         }
@@ -43,8 +43,8 @@ impl Spans {
             otel.name = %format_args!("invoke_workflow {graph}"),
             gen_ai.operation.name = "invoke_workflow",
             gen_ai.workflow.name = graph.as_str(),
-            gen_ai.conversation.id = thread.as_str(),
-            graph.turn = turn.as_str(),
+            gen_ai.conversation.id = turn.thread.as_str(),
+            graph.turn = turn.turn_id().as_str(),
             graph.outcome = Empty,
             "error.type" = Empty,
             error.message = Empty,

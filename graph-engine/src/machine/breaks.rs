@@ -60,7 +60,7 @@ impl<S: State> Machine<S> {
         }
         self.report.breakpoints = hit;
         self.breaks.here = true;
-        self.ending = Some(Box::new(Stopped::Paused));
+        self.ending = Some(Stopped::Paused);
         Some(self.commit(CheckpointKind::Pending))
     }
 }

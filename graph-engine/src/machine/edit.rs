@@ -63,11 +63,8 @@ impl<S: State> Machine<S> {
         }
         match self.commit(CheckpointKind::Edit) {
             Ask::Commit(commit) => Ok(commit),
-            Ask::Stop(stopped) => match *stopped {
-                Stopped::Failed(error) => Err(error),
-                _ => Err(self.broken()),
-            },
-            Ask::Run(_) => Err(self.broken()),
+            Ask::Stop(Stopped::Failed(error)) => Err(*error),
+            Ask::Stop(_) | Ask::Run(_) => Err(self.broken()),
         }
     }
 

@@ -45,7 +45,7 @@ impl<S: State> Machine<S> {
         let turn = &self.shared.turn;
         // Two calls of one turn may begin at the same checkpoint.
         if self.options.durable {
-            self.prefix = IdPrefix::new(&turn.thread, &turn.namespace, &format!("{}/{call}", turn.turn));
+            self.prefix = IdPrefix::new(&turn.thread, &turn.namespace, &format!("{}/{call}", turn.turn_id()));
         }
         self.embedded = Some(Box::new(Embedded { call, written: S::Update::default(), step_limit }));
     }

@@ -70,6 +70,13 @@ impl Changes {
         }
     }
 
+    /// Nothing of what is stored is kept in memory.
+    pub(super) fn drop_stored(&mut self) {
+        if !self.stored.is_empty() {
+            (self.stored, self.removed, self.notes, self.parts) = Default::default();
+        }
+    }
+
     /// Notes what an update writes, before reducers take it. Updates come in task order.
     pub(super) fn note<S: State>(&mut self, state: &S, update: &S::Update) {
         let noted = self.by_writes.without(self.whole);

@@ -128,6 +128,52 @@ impl<S: State> Frontier<S> {
         }
     }
 
+    /// Whether where the turn goes is recorded.
+    pub(super) fn record(&mut self, on: bool) {
+        self.trace = on.then(Box::default);
+    }
+
+    /// As if it were new, but for the room that its lists have.
+    pub(super) fn clear(&mut self) {
+        // Each field by its name, so that none is forgotten.
+        let Self {
+            slots,
+            joins,
+            deferred,
+            replies,
+            stays,
+            completed,
+            left,
+            trace,
+            stop_with,
+            plain,
+            sends,
+            spent,
+            scheduled,
+            chosen,
+            nodes: _,
+            stayed,
+            pass,
+        } = self;
+        for slots in [slots, deferred, plain, sends, spent] {
+            slots.clear();
+        }
+        joins.reset();
+        replies.clear();
+        left.clear();
+        (*completed, *trace, *stop_with, *pass) = (false, None, None, 0);
+        stays.fill(0);
+        stayed.fill(0);
+        scheduled.clear();
+        chosen.clear();
+    }
+
+    /// How many tasks the largest of its lists has room for.
+    pub(super) fn room(&self) -> usize {
+        let Self { slots, deferred, plain, sends, spent, .. } = self;
+        [slots, deferred, plain, sends, spent].iter().map(|slots| slots.capacity()).fold(0, usize::max)
+    }
+
     /// Notes what a router chose before the others of the super-step are asked.
     pub(super) fn choose(&mut self, node: NodeIx, goto: Goto) {
         *self.chosen(node) = (self.pass + 1, Some(goto));

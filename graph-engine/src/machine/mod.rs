@@ -26,6 +26,7 @@ mod pause;
 mod place;
 mod plan;
 mod position;
+mod renew;
 mod routing;
 mod trace;
 mod wrote;
@@ -49,7 +50,7 @@ use crate::report::RunReport;
 use crate::run_error::{RunError, TaskFailure, TaskRef};
 use crate::state::State;
 use crate::store::{CheckpointKind, Commit, Tags};
-use crate::task::{Answers, Held, Outcome, Shared, Task, TurnContext};
+use crate::task::{Answers, Held, Outcome, Shared, Task};
 use crate::task_id::TaskId;
 use breaks::Breaks;
 use embed::Embedded;
@@ -64,7 +65,7 @@ pub(crate) enum Ask<S: State> {
     Run(Box<Batch<S>>),
     /// Make this durable; answer with the same commit.
     Commit(Box<Commit>),
-    Stop(Box<Stopped>),
+    Stop(Stopped),
 }
 
 /// What the machine is told.
@@ -115,7 +116,7 @@ pub(crate) enum Stopped {
     Drained,
     /// It waits, for an answer or at a breakpoint, and all else is over.
     Paused,
-    Failed(RunError),
+    Failed(Box<RunError>),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -156,7 +157,7 @@ pub(crate) struct Machine<S: State> {
     /// Such a commit does wait.
     unsaved: bool,
     /// Why the machine stops once that commit is made.
-    ending: Option<Box<Stopped>>,
+    ending: Option<Stopped>,
     /// The turn stops at the boundary after so many super-steps.
     until: Option<u64>,
     breaks: Breaks,
@@ -180,47 +181,6 @@ pub(crate) struct Machine<S: State> {
 }
 
 impl<S: State> Machine<S> {
-    /// The machine of a thread that has never run.
-    pub(crate) fn new(graph: Graph<S>, options: Options, turn: Arc<TurnContext>, tags: Option<Arc<Tags>>) -> Self {
-        let inner = graph.inner();
-        let mut frontier = Frontier::new(inner);
-        frontier.trace = options.record.then(Box::default);
-        Self {
-            frontier,
-            // A child graph has that of its call.
-            prefix: if options.durable && turn.nested.is_none() {
-                IdPrefix::new(&turn.thread, &turn.namespace, &turn.turn)
-            } else {
-                IdPrefix::default()
-            },
-            shared: Held::new(Arc::new(Shared { state: inner.initial.clone(), turn })),
-            options,
-            step: 0,
-            began: 0,
-            report: RunReport::default(),
-            stopping: false,
-            draining: false,
-            now_ms: 0,
-            hold: false,
-            unsaved: false,
-            ending: None,
-            until: None,
-            breaks: Breaks::default(),
-            wrote: Wrote::default(),
-            head: None,
-            origin: CheckpointId::default(),
-            fresh: true,
-            fork: false,
-            embedded: None,
-            tags,
-            changes: Changes::new(&inner.initial, options.durable),
-            tails: Tails::default(),
-            batch: None,
-            commit: None,
-            graph,
-        }
-    }
-
     pub(crate) fn snapshot(&self) -> &Arc<Shared<S>> {
         &self.shared
     }
@@ -344,7 +304,7 @@ impl<S: State> Machine<S> {
     /// Says what follows from the frontier alone; asked again it says the same.
     fn advance(&mut self) -> Ask<S> {
         if let Some(error) = self.frontier.stop_with.take() {
-            return fail(*error);
+            return stop(Stopped::Failed(error));
         }
         let survey = self.frontier.survey();
         // A failure beats a cancellation: the caller must learn of it.
@@ -377,7 +337,7 @@ impl<S: State> Machine<S> {
             return stop(stopped);
         }
         self.hold = false;
-        self.ending = Some(Box::new(stopped));
+        self.ending = Some(stopped);
         self.commit(CheckpointKind::Step)
     }
 
@@ -385,7 +345,7 @@ impl<S: State> Machine<S> {
         let (left, own) = self.steps_left();
         if left == 0 {
             let error = self.step_limit_error(own);
-            return self.end(Stopped::Failed(error));
+            return self.end(Stopped::Failed(Box::new(error)));
         }
         let mut batch = self.batch.take().unwrap_or_default();
         batch.tasks.reserve_exact(self.frontier.slots.len());
@@ -568,10 +528,10 @@ fn rank_of(rank: usize) -> u32 {
 
 #[cold]
 fn stop<S: State>(stopped: Stopped) -> Ask<S> {
-    Ask::Stop(Box::new(stopped))
+    Ask::Stop(stopped)
 }
 
 #[cold]
 fn fail<S: State>(error: RunError) -> Ask<S> {
-    stop(Stopped::Failed(error))
+    stop(Stopped::Failed(Box::new(error)))
 }

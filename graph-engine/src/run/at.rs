@@ -78,7 +78,7 @@ impl<S: State> At<S> {
     }
 
     fn here(&self, mut turn: Turn<S>) -> Turn<S> {
-        turn.at = Some(self.checkpoint);
+        turn.rare().at = Some(self.checkpoint);
         turn
     }
 

@@ -4,14 +4,16 @@ use std::any::Any;
 use std::future::Future;
 use std::mem::take;
 use std::pin::pin;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use tracing::{Instrument, Span};
+use tracing::Instrument;
 
+use super::breakpoints::Breakpoints;
 use super::child::Hosting;
 use super::end::{Status, TurnEnd};
+use super::spare::Parts;
 use super::turn::Turn;
-use crate::driver::{Bench, Durability, EventKind, Given, Keep, Live, LocalDriver, Origin};
+use crate::driver::{Bench, Durability, EventKind, Keep, LocalDriver, Origin};
 use crate::graph::Graph;
 use crate::machine::{Machine, Start, Stopped};
 use crate::name::Name;
@@ -20,7 +22,7 @@ use crate::report::RunReport;
 use crate::run_error::{RunError, TurnError};
 use crate::state::State;
 use crate::store::{Place, Stored};
-use crate::task::{Cause, Keeper, Resources, Snap, TurnContext};
+use crate::task::{Cause, Keeper, Resources, Snap};
 
 /// How a turn ended, once it has.
 type Ended<S> = Option<Result<TurnEnd<S>, TurnError>>;
@@ -29,25 +31,29 @@ impl<S: State> Turn<S> {
     #[expect(clippy::manual_async_fn, reason = "an async function would hold its arguments twice")]
     pub(super) fn drive(mut self) -> impl Future<Output = Result<TurnEnd<S>, TurnError>> + Send {
         async move {
-            let bench = Arc::new(self.bench());
-            for (options, queue) in self.readers.drain(..) {
-                bench.add_reader(options, queue);
+            let Parts { bench, mut machine } = self.parts();
+            if let Some(rare) = &mut self.rare {
+                for (options, queue) in rare.readers.drain(..) {
+                    bench.add_reader(options, queue);
+                }
             }
             let stored = self.runner.checkpoints().is_some();
             let (spans, thread) = (bench.spans, &bench.turn.thread);
-            let span = spans.turn(bench.graph.name(), thread, &bench.turn.turn);
+            let span = spans.turn(bench.graph.name(), &bench.turn);
             let metered = bench.metrics.as_ref().map(|metrics| (metrics, bench.seams.0.clock.elapsed()));
             // Written where it is, because it is large.
             let (mut step, mut place) = (0, None);
             let ran = {
-                let mut run = pin!(self.run_to_end(&bench, &mut step, &mut place));
+                let mut run = pin!(self.run_to_end(&bench, &mut machine, &mut step, &mut place));
                 let run = no_panic_in(run.as_mut());
                 if spans.on { run.instrument(span.clone()).await } else { run.await }
             };
             match ran {
                 Ok(Ok(())) => {}
-                Ok(Err(error)) => place = Some(Err(error.into())),
+                // What didn't come to its end is not used again.
+                Ok(Err(error)) => (machine, place) = (None, Some(Err(error.into()))),
                 Err(what) => {
+                    machine = None;
                     let error = RunError::Panicked { thread: thread.clone(), step, what };
                     place = Some(Err(TurnError::new(error, RunReport::default(), stored)));
                 }
@@ -76,40 +82,43 @@ impl<S: State> Turn<S> {
                 };
                 hub.send(Origin::step(step), EventKind::Ended { outcome }).await;
             }
-            place.unwrap_or_else(|| Err(internal().into()))
+            let ended = place.unwrap_or_else(|| Err(internal().into()));
+            if let Some(machine) = machine {
+                self.runner.give_back(bench, machine);
+            }
+            ended
         }
     }
 
-    /// All that attempts have at hand, and by which the turn is known while it runs.
-    fn bench(&mut self) -> Bench<S> {
+    /// All that attempts have at hand, and by which the turn is known while it runs; and perhaps a machine that rests.
+    fn parts(&mut self) -> Parts<S> {
         let runner = &self.runner;
-        let (graph, seams) = (runner.graph().clone(), runner.seams_ref().clone());
-        let turn = self.again.as_ref().map_or_else(|| seams.turn_id(), |again| again.turn.clone());
-        let names = graph.inner().names.clone();
-        let mut context = TurnContext::of(take(&mut self.thread), turn, names, self.cancel.cancel().clone());
+        let mut parts = runner.parts();
+        // Nobody else knows of what was made just now, and of what rests only what nobody else knew of is kept.
+        let bench = Arc::get_mut(&mut parts.bench).expect("a bench that nobody uses");
+        let context = Arc::get_mut(&mut bench.turn).expect("a context that nobody uses");
+        let rare = self.rare.as_ref();
+        let again = rare.and_then(|rare| rare.again.as_ref());
+        context.thread = take(&mut self.thread);
+        context.turn = again.map_or_else(|| bench.seams.turn_id(), |again| again.turn.clone().into());
+        context.cancel = self.cancel.cancel().clone();
         context.resources = runner.resources().clone();
-        context.resources.extend(&self.resources);
-        context.offload = seams.offload();
-        context.durable = runner.checkpoints().is_some();
         context.maker = Some(runner.host_maker());
-        Bench {
-            graph,
-            turn: Arc::new(context),
-            seams,
-            live: Live::default(),
-            guards: runner.guards(),
-            measure: runner.measures(),
-            metrics: runner.metrics_ref().cloned(),
-            spans: runner.spans(),
-            step: Mutex::new(Span::none()),
-            given: Given { durability: self.durability, tags: self.tags.clone(), ..Given::default() },
+        bench.guards = runner.guards();
+        bench.spans = runner.spans();
+        bench.given.durability = self.durability;
+        if let Some(rare) = rare {
+            context.resources.extend(&rare.resources);
+            bench.given.tags = rare.tags.clone();
         }
+        parts
     }
 
     /// Writes down how the turn ended, unless it could not begin.
     async fn run_to_end(
         &mut self,
         bench: &Arc<Bench<S>>,
+        machine: &mut Option<Box<Machine<S>>>,
         step: &mut u64,
         ended: &mut Ended<S>,
     ) -> Result<(), RunError> {
@@ -126,14 +135,24 @@ impl<S: State> Turn<S> {
         {
             return Err(RunError::NoStore { thread: thread.clone(), operation });
         }
-        let breaks = self.runner.breakpoints();
-        let breaks = match breaks.is_empty() && self.breaks.is_empty() {
+        let (own, breaks) = (self.rare.as_ref().map(|rare| &rare.breaks), self.runner.breakpoints());
+        let breaks = match breaks.is_empty() && own.is_none_or(Breakpoints::is_empty) {
             true => None,
-            false => Some(breaks.resolve(&self.breaks, graph.inner(), thread, store.is_some())?),
+            false => {
+                let own = own.cloned().unwrap_or_default();
+                Some(breaks.resolve(&own, graph.inner(), thread, store.is_some())?)
+            }
         };
         let mut options = self.runner.options();
         options.every_step = self.durability == Durability::Sync;
-        let mut machine = Machine::new(graph.clone(), options, context.clone(), self.tags.take());
+        let tags = self.rare.as_mut().and_then(|rare| rare.tags.take());
+        let machine = &mut **match machine {
+            Some(machine) => {
+                machine.renew(options, context.clone(), tags);
+                machine
+            }
+            None => machine.insert(Box::new(Machine::new(graph.clone(), options, context.clone(), tags))),
+        };
         let mut keep = None;
         if let Some(store) = store {
             let place = Place::thread(thread);
@@ -141,8 +160,8 @@ impl<S: State> Turn<S> {
             if let Some(lease) = &lease {
                 bench.given.lease.get_or_init(|| Arc::downgrade(lease));
             }
-            let known = match self.at {
-                None => self.runner.restore_head(&**store, thread, &mut machine).await?,
+            let known = match self.rare.as_ref().and_then(|rare| rare.at) {
+                None => self.runner.restore_head(&**store, thread, machine).await?,
                 Some(id) => {
                     let stored = store.load(&place, Some(id)).await;
                     let stored = stored.map_err(|cause| RunError::Store { thread: thread.clone(), cause })?;
@@ -166,7 +185,7 @@ impl<S: State> Turn<S> {
         if let Some((before, after)) = breaks {
             machine.break_at(before, after);
         }
-        if let Some(again) = &self.again {
+        if let Some(again) = self.rare.as_ref().and_then(|rare| rare.again.as_ref()) {
             machine.run_until(again.until);
         }
         *step = machine.step();
@@ -181,14 +200,14 @@ impl<S: State> Turn<S> {
             stays: 0,
             in_step: false,
             node_time: Vec::new(),
-            bench: bench.clone(),
+            bench,
         };
         let start = std::mem::replace(&mut self.start, Start::Recover);
-        let stopped = driver.drive(&mut machine, start).await;
+        let stopped = driver.drive(machine, start).await;
         *step = machine.step();
         // The report is large: it is put where it stays.
-        let report = report(&mut machine, &driver);
-        let (replies, state) = (machine.take_replies(), Snap::shared(machine.give_snapshot()));
+        let report = report(machine, &driver);
+        let (replies, state) = (machine.take_replies(), Snap::shared(self.runner.leave(machine.give_snapshot())));
         let Ok(end) = ended.insert(Ok(TurnEnd { report, replies, state, status: Status::Done })) else { return Ok(()) };
         if let Some(host) = Hosting::known(context.host.get()) {
             host.finish(machine.step(), &mut end.report).await;
@@ -204,7 +223,8 @@ impl<S: State> Turn<S> {
                 }
                 _ => Ok(Status::Cancelled),
             },
-            Ok(Stopped::Failed(error)) | Err(error) => Err(error),
+            Ok(Stopped::Failed(error)) => Err(*error),
+            Err(error) => Err(error),
         };
         match status {
             Ok(status) => end.status = status,
@@ -221,16 +241,16 @@ impl<S: State> Turn<S> {
         match self.start {
             Start::Proceed => Some("proceed"),
             Start::Resume(_) => Some("resume"),
-            _ => self.at.map(|_| "at"),
+            _ => self.rare.as_ref()?.at.map(|_| "at"),
         }
     }
 }
 
 /// What the machine counted, and what only the driver knows.
 #[inline]
-fn report<S: State>(machine: &mut Machine<S>, driver: &LocalDriver<S>) -> RunReport {
+fn report<S: State>(machine: &mut Machine<S>, driver: &LocalDriver<'_, S>) -> RunReport {
     let mut report = machine.take_report();
-    let bench = &driver.bench;
+    let bench = driver.bench;
     if !driver.node_time.is_empty() {
         let times = bench.graph.inner().names.iter().zip(&driver.node_time).filter(|(_, took)| !took.is_zero());
         report.node_time.extend(times.map(|(name, took)| (name.clone(), *took)));

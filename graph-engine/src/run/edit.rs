@@ -242,7 +242,7 @@ impl<S: State> Thread<S> {
     /// A machine that belongs to no running turn.
     pub(super) fn machine(&self, tags: Tags) -> Machine<S> {
         let graph = self.runner.graph().clone();
-        let turn = self.runner.seams_ref().turn_id();
+        let turn = self.runner.seams_ref().turn_id().name().clone();
         let context = TurnContext::new(self.id.clone(), turn, graph.inner().names.clone());
         Machine::new(graph, self.runner.options(), context.into(), Some(tags.into()))
     }

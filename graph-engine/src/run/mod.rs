@@ -19,6 +19,7 @@ mod lineage;
 mod prune;
 mod replay;
 mod runner;
+mod spare;
 mod stream;
 mod thread;
 mod transfer;

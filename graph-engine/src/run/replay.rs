@@ -190,7 +190,7 @@ impl<S: State> Thread<S> {
         scratch.commit(&place, &begin).await.map_err(|cause| self.store_error(cause))?;
         let beside = self.runner.apart(scratch.clone()).thread(&self.id);
         let mut turn = beside.turn(Start::Recover);
-        turn.again = Some(Again { turn: first.turn.clone(), until: last.step });
+        turn.rare().again = Some(Again { turn: first.turn.clone(), until: last.step });
         let ended = turn.into_future().await;
 
         let made = beside.history(&Filter::default()).await?;

@@ -10,16 +10,17 @@ use super::breakpoints::{BreakAt, Breakpoints};
 use super::child::Hosting;
 use super::kept::{Kept, KeptStates};
 use super::lease::{Lease, Leases, WhenBusy};
+use super::spare::{Parts, Spare};
 use super::thread::Thread;
 use crate::driver::{Bench, Durability, Guards, Metrics, Parallel, Relay, Seams, Spans};
 use crate::error::StoreError;
 use crate::graph::Graph;
-use crate::machine::Options;
+use crate::machine::{Machine, Options};
 use crate::name::Name;
 use crate::run_error::RunError;
 use crate::state::State;
 use crate::store::{CheckpointStore, MemoryCache, NodeCache};
-use crate::task::{Host, MakesHost, Resources, TurnContext};
+use crate::task::{Host, MakesHost, Resources, Shared, TurnContext};
 
 /// A graph with its store and resources. Cloning it copies one pointer; clones share which threads are busy.
 ///
@@ -71,6 +72,10 @@ struct Inner<S: State> {
     when_busy: WhenBusy,
     durability: Durability,
     kept: Kept<S>,
+    /// Made by this runner, so that nothing in it is of another one's settings.
+    spare: Spare<S>,
+    /// The turn of states that outlive theirs.
+    nobody: OnceLock<Arc<TurnContext>>,
 }
 
 impl<S: State> Clone for Inner<S> {
@@ -97,6 +102,8 @@ impl<S: State> Clone for Inner<S> {
             durability: self.durability,
             breaks: self.breaks.clone(),
             kept: self.kept.clone(),
+            spare: Spare::default(),
+            nobody: self.nobody.clone(),
         }
     }
 }
@@ -135,13 +142,17 @@ impl<S: State> Graph<S> {
             durability: Durability::default(),
             breaks: Breakpoints::default(),
             kept: Kept::new(KeptStates::default()),
+            spare: Spare::default(),
+            nobody: OnceLock::new(),
         }))
     }
 }
 
 impl<S: State> Runner<S> {
     fn change(mut self, change: impl FnOnce(&mut Inner<S>)) -> Self {
-        change(Arc::make_mut(&mut self.0));
+        let inner = Arc::make_mut(&mut self.0);
+        inner.spare = Spare::default();
+        change(inner);
         self
     }
 
@@ -317,10 +328,6 @@ impl<S: State> Runner<S> {
         self.0.parallel
     }
 
-    pub(crate) fn measures(&self) -> bool {
-        self.0.timings
-    }
-
     pub(crate) fn options(&self) -> Options {
         self.0.options()
     }
@@ -346,10 +353,6 @@ impl<S: State> Runner<S> {
         &self.0.breaks
     }
 
-    pub(crate) fn metrics_ref(&self) -> Option<&Arc<dyn Metrics>> {
-        self.0.metrics.as_ref()
-    }
-
     pub(crate) fn spans(&self) -> Spans {
         Spans::new(self.0.trace_content)
     }
@@ -369,6 +372,36 @@ impl<S: State> Runner<S> {
     /// Takes a thread for one turn, or for something that no turn may disturb.
     pub(super) async fn take(&self, thread: &Name, bench: Option<Arc<Bench<S>>>) -> Result<Lease<S>, RunError> {
         self.0.leases.take(thread, bench, self.0.when_busy).await
+    }
+
+    /// What a turn needs, of one that is over or new.
+    pub(super) fn parts(&self) -> Parts<S> {
+        self.0.spare.take().unwrap_or_else(|| {
+            let Inner { graph, seams, metrics, store, timings, .. } = &*self.0;
+            let mut turn = TurnContext::new(Name::default(), Name::default(), graph.inner().names.clone());
+            turn.offload = seams.offload();
+            turn.durable = store.is_some();
+            let mut bench = Bench::new(graph.clone(), turn.into(), seams.clone(), None);
+            (bench.measure, bench.metrics) = (*timings, metrics.clone());
+            Parts { bench: bench.into(), machine: None }
+        })
+    }
+
+    /// A turn is over, and its report was taken.
+    pub(super) fn give_back(&self, bench: Arc<Bench<S>>, machine: Box<Machine<S>>) {
+        self.0.spare.give(bench, machine);
+    }
+
+    /// The state at the end of a turn, which no longer holds what the turn had at hand if nobody else has it.
+    pub(super) fn leave(&self, mut state: Arc<Shared<S>>) -> Arc<Shared<S>> {
+        if let Some(shared) = Arc::get_mut(&mut state) {
+            let nobody = self.0.nobody.get_or_init(|| {
+                let names = self.0.graph.inner().names.clone();
+                TurnContext::new(Name::default(), Name::default(), names).into()
+            });
+            shared.turn = nobody.clone();
+        }
+        state
     }
 
     /// Makes what child graphs share with a turn.

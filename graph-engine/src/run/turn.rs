@@ -59,12 +59,18 @@ pub struct Turn<S: State> {
     pub(super) runner: Runner<S>,
     pub(super) thread: Name,
     pub(super) start: Start<S>,
-    pub(super) resources: Resources,
-    pub(super) tags: Option<Arc<Tags>>,
     /// Whoever waits for the cancellation must also wake when the turn is dropped.
     pub(super) cancel: CancelOnDrop,
     pub(super) deadline: Option<Duration>,
     pub(super) durability: Durability,
+    /// Boxed, because a turn is moved about before it runs.
+    pub(super) rare: Option<Box<Rare<S>>>,
+}
+
+/// What few turns are given.
+pub(super) struct Rare<S> {
+    pub(super) resources: Resources,
+    pub(super) tags: Option<Arc<Tags>>,
     /// The checkpoint from which it begins a branch.
     pub(super) at: Option<CheckpointId>,
     /// Beside those of the runner.
@@ -75,24 +81,36 @@ pub struct Turn<S: State> {
     drain_on: Option<BoxFuture>,
 }
 
+impl<S> Default for Rare<S> {
+    fn default() -> Self {
+        Self {
+            resources: Resources::default(),
+            tags: None,
+            at: None,
+            breaks: Breakpoints::default(),
+            again: None,
+            readers: Vec::new(),
+            cancel_on: None,
+            drain_on: None,
+        }
+    }
+}
+
 impl<S: State> Turn<S> {
     pub(crate) fn new(runner: Runner<S>, thread: Name, start: Start<S>) -> Self {
         Self {
             deadline: runner.turn_deadline(),
             durability: runner.durability_mode(),
-            at: None,
-            breaks: Breakpoints::default(),
-            again: None,
             runner,
             thread,
             start,
-            resources: Resources::default(),
-            tags: None,
             cancel: CancelOnDrop::default(),
-            cancel_on: None,
-            drain_on: None,
-            readers: Vec::new(),
+            rare: None,
         }
+    }
+
+    pub(super) fn rare(&mut self) -> &mut Rare<S> {
+        self.rare.get_or_insert_default()
     }
 
     /// Gives the nodes a resource for this turn only, in front of the runner's. It is never stored and needed again
@@ -103,20 +121,20 @@ impl<S: State> Turn<S> {
 
     /// The same for a value that is shared already, or a trait object.
     pub fn with_arc<T: ?Sized + Send + Sync + 'static>(mut self, value: Arc<T>) -> Self {
-        self.resources.insert(value);
+        self.rare().resources.insert(value);
         self
     }
 
     /// Marks the turn's checkpoints, so that [`Thread::history`](crate::Thread::history) finds them.
     pub fn tag(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
-        Arc::make_mut(self.tags.get_or_insert_default()).insert(key.into(), value.into());
+        Arc::make_mut(self.rare().tags.get_or_insert_default()).insert(key.into(), value.into());
         self
     }
 
     /// Cancels the turn when the future is ready. Nodes stop at their next await; nothing of an unfinished task is
     /// applied, and `proceed` goes on.
     pub fn cancel_on(mut self, signal: impl Future<Output = ()> + Send + 'static) -> Self {
-        self.cancel_on = Some(Box::pin(signal));
+        self.rare().cancel_on = Some(Box::pin(signal));
         self
     }
 
@@ -124,7 +142,7 @@ impl<S: State> Turn<S> {
     /// ends as [`Status::Drained`](crate::Status::Drained), and `proceed` goes on. A turn that has nothing left to run
     /// ends as done.
     pub fn drain_on(mut self, signal: impl Future<Output = ()> + Send + 'static) -> Self {
-        self.drain_on = Some(Box::pin(signal));
+        self.rare().drain_on = Some(Box::pin(signal));
         self
     }
 
@@ -169,14 +187,14 @@ impl<S: State> Turn<S> {
     /// # });
     /// ```
     pub fn break_before(mut self, nodes: impl Into<BreakAt>) -> Self {
-        self.breaks.before.push(nodes.into());
+        self.rare().breaks.before.push(nodes.into());
         self
     }
 
     /// Stops the turn after super-steps in which one of these nodes has finished, in the same way. A turn that has
     /// nothing left to run ends as done.
     pub fn break_after(mut self, nodes: impl Into<BreakAt>) -> Self {
-        self.breaks.after.push(nodes.into());
+        self.rare().breaks.after.push(nodes.into());
         self
     }
 
@@ -214,14 +232,14 @@ impl<S: State> Turn<S> {
     pub fn tokens(&mut self, buffer: usize) -> TokenReader<S> {
         let options = StreamOptions::default().modes([Mode::Tokens]).buffer(buffer);
         let (queue, events) = options.channel();
-        self.readers.push((options, queue));
+        self.rare().readers.push((options, queue));
         TokenReader { events }
     }
 
     /// Adds a reader of events beside whatever drives the turn. Dropping it only ends its own reading.
     pub fn reader(&mut self, options: StreamOptions) -> EventReader<S> {
         let (queue, events) = options.channel();
-        self.readers.push((options, queue));
+        self.rare().readers.push((options, queue));
         EventReader { events }
     }
 
@@ -283,17 +301,16 @@ impl<S: State> IntoFuture for Turn<S> {
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
 
     fn into_future(mut self) -> Self::IntoFuture {
-        if self.cancel_on.is_none() && self.drain_on.is_none() && self.deadline.is_none() {
+        let (cancel_on, drain_on) = match &mut self.rare {
+            Some(rare) => (rare.cancel_on.take(), rare.drain_on.take()),
+            None => (None, None),
+        };
+        if cancel_on.is_none() && drain_on.is_none() && self.deadline.is_none() {
             return Box::pin(self.drive());
         }
         let clock = &self.runner.seams_ref().0.clock;
         let deadline = self.deadline.map(|after| (clock.clone(), after));
-        let signals = Signals {
-            cancel_on: self.cancel_on.take(),
-            drain_on: self.drain_on.take(),
-            deadline: None,
-            cancel: self.cancel.cancel().clone(),
-        };
+        let signals = Signals { cancel_on, drain_on, deadline: None, cancel: self.cancel.cancel().clone() };
         Box::pin(self.drive_with(signals, deadline))
     }
 }

@@ -54,6 +54,11 @@ impl GivenUp {
         stuck
     }
 
+    /// Whether some was ever given up.
+    pub(crate) fn any(&self) -> bool {
+        self.0.get().is_some()
+    }
+
     fn add(&self, task: StuckTask, over: Arc<AtomicBool>) {
         let all = self.0.get_or_init(Mutex::default);
         all.lock().unwrap_or_else(PoisonError::into_inner).push((task, over));

@@ -79,7 +79,7 @@ impl Ctx {
     /// The turn's id.
     #[must_use]
     pub fn turn(&self) -> &Name {
-        &self.turn.turn
+        self.turn.turn_id()
     }
 
     /// The node's name.
@@ -124,7 +124,7 @@ impl Ctx {
     /// What the task descends from. Without a store a task lives only in its turn.
     pub(crate) fn origin_text(&self) -> String {
         match self.origin == CheckpointId::default() {
-            true => self.turn.lineage.as_ref().unwrap_or(&self.turn.turn).to_string(),
+            true => self.turn.lineage.as_ref().unwrap_or(self.turn.turn_id()).to_string(),
             false => self.origin.to_string(),
         }
     }

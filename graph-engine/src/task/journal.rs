@@ -174,6 +174,11 @@ impl Journals {
         self.any.load(Ordering::Acquire)
     }
 
+    /// Whether there ever was anything to note.
+    pub(crate) fn were_used(&self) -> bool {
+        self.any() || self.tasks.get().is_some() || self.given.is_some()
+    }
+
     /// A new attempt of the task begins. That it is not the first is noted, so that what the one before left behind can
     /// be told apart.
     pub(crate) fn begin(&self, task: TaskId, attempt: u32) {

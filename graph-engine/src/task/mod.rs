@@ -19,6 +19,7 @@ mod question_row;
 mod resources;
 mod route;
 mod shared;
+mod turn_id;
 mod voice;
 
 pub(crate) use again::Again;
@@ -47,6 +48,7 @@ pub use route::{CanDirect, CanFinish, CanStay, END, Nowhere, Route, RouteSpec, S
 pub(crate) use shared::{
     Emitted, EmittedKind, Extra, Held, Host, Keeper, MakesHost, Nested, Shared, Sink, TurnContext,
 };
+pub(crate) use turn_id::{RandomIds, TurnId};
 
 use std::fmt;
 use std::sync::Arc;

@@ -18,6 +18,7 @@ use super::blocking::{GivenUp, Offload};
 use super::cancel::Cancel;
 use super::journal::Journals;
 use super::resources::Resources;
+use super::turn_id::TurnId;
 use crate::checkpoint_id::CheckpointId;
 use crate::error::StoreError;
 use crate::name::Name;
@@ -46,6 +47,11 @@ impl<S> Held<S> {
         self.0.take().expect("a snapshot is given away once")
     }
 
+    /// Lets go of the reference, unless it was given away.
+    pub(crate) fn drop_now(&mut self) {
+        self.0 = None;
+    }
+
     /// Takes the reference out of another place.
     pub(crate) fn take_from(&mut self, other: &mut Self) {
         self.0 = other.0.take();
@@ -70,7 +76,7 @@ impl<S> DerefMut for Held<S> {
 /// What the tasks of a turn are given beside the state.
 pub(crate) struct TurnContext {
     pub(crate) thread: Name,
-    pub(crate) turn: Name,
+    pub(crate) turn: TurnId,
     /// What tasks descend from when there are no checkpoints, if not from the turn: the call of a child graph.
     pub(crate) lineage: Option<Name>,
     /// Namespace of a child graph; empty at the top.
@@ -153,6 +159,10 @@ pub(crate) trait Keeper: Send + Sync {
 }
 
 impl TurnContext {
+    pub(crate) fn turn_id(&self) -> &Name {
+        self.turn.name()
+    }
+
     pub(crate) fn sink(&self) -> Option<Arc<dyn Sink>> {
         self.sink.get()?.upgrade()
     }
@@ -185,11 +195,11 @@ impl TurnContext {
 impl TurnContext {
     /// The context of a turn that nobody gives anything.
     pub(crate) fn new(thread: Name, turn: Name, nodes: Arc<[Name]>) -> Self {
-        Self::of(thread, turn, nodes, Cancel::default())
+        Self::of(thread, turn.into(), nodes, Cancel::default())
     }
 
     /// The same with its cancellation.
-    pub(crate) fn of(thread: Name, turn: Name, nodes: Arc<[Name]>, cancel: Cancel) -> Self {
+    pub(crate) fn of(thread: Name, turn: TurnId, nodes: Arc<[Name]>, cancel: Cancel) -> Self {
         Self {
             thread,
             lineage: None,
@@ -213,9 +223,53 @@ impl TurnContext {
     }
 }
 
+impl TurnContext {
+    /// Forgets a plain turn that is over; false if it was no plain one.
+    pub(crate) fn rest(&mut self) -> bool {
+        // Each field by its name, so that none is forgotten.
+        let Self {
+            thread,
+            turn,
+            lineage,
+            namespace,
+            nodes: _,
+            resources,
+            // That of the turn, which nobody can ask any more.
+            cancel: _,
+            offload: _,
+            given_up,
+            sink,
+            durable: _,
+            journals,
+            keeper,
+            host,
+            maker,
+            made,
+            nested,
+            kept_children,
+        } = self;
+        let of_a_child = lineage.is_some() || nested.is_some() || !namespace.is_empty();
+        let kept = kept_children.get_mut().map_or(true, |kept| !kept.is_empty());
+        if of_a_child || kept || given_up.any() || journals.were_used() || sink.get().is_some() || host.get().is_some()
+        {
+            return false;
+        }
+        (*thread, *turn) = (Name::default(), TurnId::default());
+        *resources = Resources::default();
+        *keeper = OnceLock::new();
+        // It is the runner, which keeps what rests.
+        *maker = None;
+        *made.get_mut() = 0;
+        true
+    }
+}
+
 impl fmt::Debug for TurnContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TurnContext").field("thread", &self.thread).field("turn", &self.turn).finish_non_exhaustive()
+        f.debug_struct("TurnContext")
+            .field("thread", &self.thread)
+            .field("turn", self.turn_id())
+            .finish_non_exhaustive()
     }
 }
 

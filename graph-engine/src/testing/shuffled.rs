@@ -188,13 +188,15 @@ impl<S: State> Run<'_, S> {
                 }
                 if self.crash() { Act::Crash } else { Act::Go(Answer::Committed(commit)) }
             }
-            Ask::Stop(stopped) => match *stopped {
-                Stopped::Failed(RunError::Step { failures, .. })
-                    if failures.iter().all(|failure| failure.source.to_string() == INJECTED) =>
-                {
-                    Act::Go(Answer::Start(Start::Proceed))
-                }
-                Stopped::Failed(error) => Act::End(Some(error)),
+            Ask::Stop(stopped) => match stopped {
+                Stopped::Failed(error) => match *error {
+                    RunError::Step { failures, .. }
+                        if failures.iter().all(|failure| failure.source.to_string() == INJECTED) =>
+                    {
+                        Act::Go(Answer::Start(Start::Proceed))
+                    }
+                    error => Act::End(Some(error)),
+                },
                 Stopped::Done | Stopped::Cancelled | Stopped::Drained | Stopped::Paused => Act::End(None),
             },
         }

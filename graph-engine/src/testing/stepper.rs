@@ -149,10 +149,7 @@ impl<S: State> Stepper<S> {
 /// A failure instead of the ask that carries it.
 fn stopped<S: State>(ask: Ask<S>) -> Result<Ask<S>, RunError> {
     match ask {
-        Ask::Stop(stop) => match *stop {
-            Stopped::Failed(error) => Err(error),
-            other => Ok(Ask::Stop(Box::new(other))),
-        },
+        Ask::Stop(Stopped::Failed(error)) => Err(*error),
         other => Ok(other),
     }
 }

@@ -98,8 +98,8 @@ impl<S: State> Machine<S> {
             commit.kind = CheckpointKind::Fork;
         }
         commit.due_ms = self.due_ms();
-        if !commit.turn.is(&self.shared.turn.turn) {
-            commit.turn = self.shared.turn.turn.clone();
+        if !commit.turn.is(self.shared.turn.turn_id()) {
+            commit.turn = self.shared.turn.turn_id().clone();
             commit.tags = self.tags.clone().unwrap_or_else(no_tags);
         }
         self.encode_fields(commit)?;

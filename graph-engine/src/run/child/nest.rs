@@ -92,7 +92,7 @@ impl<C: State> Call<'_, C> {
 
         let names = self.graph.inner().names.clone();
         let cancel = outer.cancel.within(ctx.id.step);
-        let mut context = TurnContext::of(outer.thread.clone(), outer.turn.clone(), names, cancel);
+        let mut context = TurnContext::of(outer.thread.clone(), outer.turn_id().clone().into(), names, cancel);
         context.lineage = Some(call.clone());
         context.namespace = namespace.clone();
         context.resources = outer.resources.clone();
@@ -165,7 +165,7 @@ impl<C: State> Call<'_, C> {
             stays: 0,
             in_step: false,
             node_time: Vec::new(),
-            bench,
+            bench: &bench,
         };
         let stopped = Box::pin(driver.drive(&mut machine, Start::Enter(start))).await;
         drop(guard);
@@ -187,6 +187,10 @@ impl<C: State> Call<'_, C> {
         }
         report.warnings.append(&mut warnings);
         host.note(&path, report);
+        let stopped = match stopped {
+            Ok(Stopped::Failed(error)) => Err(*error),
+            stopped => stopped,
+        };
         match stopped {
             Ok(Stopped::Done) => {
                 row.done = true;
@@ -210,7 +214,7 @@ impl<C: State> Call<'_, C> {
                 outer.journals.set_child(ctx.id, &self.key, row);
                 Err(paused())
             }
-            Ok(Stopped::Failed(RunError::BadAnswer { bad, .. })) => {
+            Err(RunError::BadAnswer { bad, .. }) => {
                 // They are asked again.
                 bad.iter().for_each(|bad| drop(row.answers.remove(&bad.id)));
                 (row.waits, row.open, row.defaults) = (true, open, context.journals.defaults());
@@ -218,13 +222,15 @@ impl<C: State> Call<'_, C> {
                 outer.journals.child_refused(ctx.id, bad);
                 Err(paused())
             }
-            Ok(Stopped::Failed(error)) | Err(error) => {
+            Err(error) => {
                 row.open.clear();
                 note_row(row);
                 Err(fail(error))
             }
-            // Only what is around it stops it, and then this task is stopped too.
-            Ok(Stopped::Cancelled | Stopped::Drained) => Err(NodeError::retryable("the child graph was cancelled")),
+            // Only what is around it stops it, and then this task is stopped too. A failure is an error by now.
+            Ok(Stopped::Cancelled | Stopped::Drained | Stopped::Failed(_)) => {
+                Err(NodeError::retryable("the child graph was cancelled"))
+            }
         }
     }
 
