@@ -23,6 +23,10 @@ impl<T> Chunks<T> {
         self.len
     }
 
+    pub(super) fn get(&self, at: usize) -> Option<&T> {
+        (at < self.len).then(|| &self[at])
+    }
+
     pub(super) fn push(&mut self, item: T) {
         if self.len < FIRST {
             self.first.reserve_exact(FIRST - self.len);
@@ -66,24 +70,25 @@ pub(super) struct Bytes {
     len: usize,
 }
 
-/// Where bytes are.
+/// Where bytes are: see [`Bytes::LONGEST`].
 #[derive(Clone, Copy)]
 pub(super) struct Span {
     chunk: u32,
-    start: usize,
-    end: usize,
+    start: u32,
+    len: u32,
 }
 
 impl Span {
     pub(super) fn len(self) -> usize {
-        self.end - self.start
+        self.len as usize
     }
 
     /// A part of it; nothing if it isn't.
     pub(super) fn part(self, part: std::ops::Range<usize>) -> Self {
-        let fits = part.start <= part.end && part.end <= self.end - self.start;
+        let fits = part.start <= part.end && part.end <= self.len();
         let part = if fits { part } else { 0..0 };
-        Self { start: self.start + part.start, end: self.start + part.end, ..self }
+        // No more than its own numbers.
+        Self { start: self.start + part.start as u32, len: part.len() as u32, ..self }
     }
 }
 
@@ -92,10 +97,14 @@ impl Bytes {
     const LEAST: usize = 512;
     const MOST: usize = 64 * 1024;
 
+    /// What may be added at once, so that 32 bits say where it is.
+    pub(super) const LONGEST: usize = u32::MAX as usize;
+
     pub(super) fn len(&self) -> usize {
         self.len
     }
 
+    /// Adds no more than [`LONGEST`](Self::LONGEST).
     pub(super) fn add(&mut self, bytes: &[u8]) -> Span {
         let room = self.len.clamp(Self::LEAST, Self::MOST).max(bytes.len());
         let full = |chunk: &Vec<u8>| chunk.capacity() - chunk.len() < bytes.len();
@@ -110,13 +119,14 @@ impl Bytes {
         let start = chunk.len();
         chunk.extend_from_slice(bytes);
         self.len += bytes.len();
-        Span { chunk: number, start, end: chunk.len() }
+        // A chunk is longer than `MOST` only if it holds one row.
+        Span { chunk: number, start: start as u32, len: bytes.len() as u32 }
     }
 
     pub(super) fn get(&self, span: Span) -> &[u8] {
         // The first one has the number 0.
         let chunk = (span.chunk as usize).checked_sub(1).map_or(&self.first, |at| &self.chunks[at]);
-        &chunk[span.start..span.end]
+        &chunk[span.start as usize..][..span.len()]
     }
 }
 
