@@ -8,16 +8,15 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::iter::successors;
 use std::ops::Range;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::chunks::{Bytes, Chunks, Span};
 use super::index::{Free, Index};
+use super::row::{About, Link, MOST, NONE, Row, Shared, known, short};
 use crate::checkpoint_id::CheckpointId;
 use crate::error::StoreError;
-use crate::name::Name;
 use crate::state::Encoding;
-use crate::store::checkpoint::{CheckpointInfo, CheckpointKind, Commit, FieldRow, SavedResult, Segment, Stored, Tags};
+use crate::store::checkpoint::{CheckpointInfo, Commit, FieldRow, SavedResult, Segment, Stored};
 use crate::store::listing::Filter;
 use crate::store::mark::Mark;
 use crate::store::segments::Segments;
@@ -68,99 +67,6 @@ impl Clone for Born {
 
 /// Rows of fields by the fields' numbers, or [`NONE`].
 type Newest = Vec<u32>;
-
-/// A turn, its tags, and from where its super-steps and milliseconds are counted.
-#[derive(Clone)]
-struct Shared {
-    turn: Name,
-    tags: Arc<Tags>,
-    step: u64,
-    time_ms: u64,
-}
-
-impl Shared {
-    /// Steps and milliseconds of a checkpoint of it, if they can be counted from here.
-    fn since(&self, about: &About<'_>) -> Option<[u32; 2]> {
-        let same_turn = self.turn.is(about.turn) || self.turn == *about.turn;
-        let same_tags = Arc::ptr_eq(&self.tags, about.tags) || self.tags == *about.tags;
-        let since = |now: u64, first: u64| now.checked_sub(first).and_then(|since| u32::try_from(since).ok());
-        let [step, time_ms] = [since(about.step, self.step), since(about.time_ms, self.time_ms)];
-        if same_turn && same_tags { Some([step?, time_ms?]) } else { None }
-    }
-}
-
-/// What is kept of every checkpoint: it is small, because there are many. A thread that is written to is mostly one that
-/// touches memory for the first time.
-#[derive(Clone)]
-pub(super) struct Row {
-    id: CheckpointId,
-    /// Counted from what it shares with others.
-    step: u32,
-    time_ms: u32,
-    position: Span,
-    parent: u32,
-    turn: u32,
-    /// The first of its fields, which end where those of the next row begin. What it committed itself is at the end,
-    /// behind what it took over from a parent that was pruned.
-    fields: u32,
-    /// How many of the fields it committed itself.
-    own: u32,
-    /// Where its index row is, if it has one.
-    newest: u32,
-    /// Checkpoints since the last index row; 0 for one.
-    distance: u16,
-    kind: CheckpointKind,
-}
-
-// One line of a cache.
-const _: () = assert!(size_of::<Row>() == 64 && size_of::<Link>() == 48);
-
-impl Row {
-    pub(super) fn parent(&self) -> Option<usize> {
-        known(self.parent)
-    }
-}
-
-/// What a row says besides where its bytes are.
-pub(super) struct About<'a> {
-    pub(super) id: CheckpointId,
-    pub(super) parent: Option<CheckpointId>,
-    pub(super) parent_row: Option<usize>,
-    pub(super) turn: &'a Name,
-    pub(super) tags: &'a Arc<Tags>,
-    pub(super) step: u64,
-    pub(super) time_ms: u64,
-    pub(super) kind: CheckpointKind,
-    pub(super) due_ms: Option<u64>,
-    pub(super) own: usize,
-}
-
-/// A row of a field, and those that it is added to.
-#[derive(Clone)]
-struct Link {
-    items: Range<u64>,
-    bytes: Span,
-    encoding: Encoding,
-    number: u32,
-    before: u32,
-    /// A row further back, so that any is found in a logarithmic number of steps, and how many there are before it.
-    jump: u32,
-    depth: u32,
-}
-
-/// Most rows of a namespace, of checkpoints and of fields.
-const MOST: usize = u32::MAX as usize / 2;
-
-const NONE: u32 = u32::MAX;
-
-/// A number of a row. There are no more than [`MOST`].
-fn short(number: usize) -> u32 {
-    u32::try_from(number).unwrap_or(NONE)
-}
-
-fn known(number: u32) -> Option<usize> {
-    (number != NONE).then_some(number as usize)
-}
 
 impl Rows {
     pub(super) fn bytes(&self) -> usize {
@@ -280,10 +186,16 @@ impl Rows {
     }
 
     /// What is added next comes behind this row.
+    #[inline]
     fn follow(&mut self, parent_row: Option<usize>) {
         if parent_row != self.head {
-            self.newest = parent_row.map_or_else(Vec::new, |parent| self.newest_at(parent).into_owned());
+            self.branch(parent_row);
         }
+    }
+
+    #[cold]
+    fn branch(&mut self, parent_row: Option<usize>) {
+        self.newest = parent_row.map_or_else(Vec::new, |parent| self.newest_at(parent).into_owned());
     }
 
     /// Adds a checkpoint whose fields are there, and makes it the head.
@@ -300,6 +212,10 @@ impl Rows {
             self.indices.extend_from_slice(&self.newest);
         }
         let [step, time_ms] = self.turns.last().and_then(|last| last.since(&about)).unwrap_or_else(|| {
+            if self.turns.is_empty() {
+                // Many threads have one turn only.
+                self.turns.reserve_exact(1);
+            }
             let (turn, tags) = (about.turn.clone(), about.tags.clone());
             self.turns.push(Shared { turn, tags, step: about.step, time_ms: about.time_ms });
             [0, 0]
@@ -511,7 +427,7 @@ impl Rows {
         fields.reserve(links.len(), links.iter().map(|link| self.fields[*link].bytes.len()).sum());
         for link in links {
             let LinkRow { name, encoding, items, bytes } = self.link(link);
-            fields.push(name, encoding, items, bytes);
+            fields.push_named(name, encoding, items, bytes);
         }
         let saved = saved.collect();
         let mark = Some(Mark::new(info.id, [self.born.0, at as u64, 0]));
