@@ -7,7 +7,6 @@ pub(super) use plain::Tails;
 pub(crate) use rows::call_of;
 
 use std::borrow::Cow;
-use std::sync::PoisonError;
 
 use serde_json::value::RawValue;
 
@@ -130,7 +129,7 @@ impl<S: State> Machine<S> {
             && !frontier.completed
             && self.fresh
             && self.embedded.is_none()
-            && self.shared.turn.has_no_kept_children()
+            && self.shared.turn.kept_children.is_empty()
             && !self.breaks.here
             && frontier.joins.is_quiet()
             && frontier.stays.iter().all(|stays| *stays == 0)
@@ -170,7 +169,7 @@ impl<S: State> Machine<S> {
             stays: stays.map(|(stays, cluster)| (Cow::Borrowed(cluster.name.as_str()), *stays)).collect(),
             replies: frontier.replies.clone(),
             completed: frontier.completed,
-            children: self.shared.turn.kept_children.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+            children: self.shared.turn.kept_children.all(),
             call: self.embedded.as_ref().map(|embedded| embedded.call.clone()),
             // It follows behind all this.
             written: None,
@@ -271,7 +270,7 @@ impl<S: State> Machine<S> {
         self.frontier.replies = position.replies;
         self.frontier.completed = position.completed;
         self.frontier.left = position.left.into_iter().map(hop_of).collect();
-        *self.shared.turn.kept_children.lock().unwrap_or_else(PoisonError::into_inner) = position.children;
+        self.shared.turn.kept_children.set(position.children);
         if let (Some(embedded), Some(written)) = (&mut self.embedded, position.written) {
             let written = decode_update(&self.shared.state, &written, &mut self.report.warnings);
             embedded.written = written.map_err(|e| format!("what it has written: {e}"))?;
