@@ -84,6 +84,7 @@ impl Segments {
     }
 
     /// The same with a name that may be shared.
+    #[expect(clippy::ptr_arg, reason = "a name that is static is kept as such")]
     pub(super) fn push_named(&mut self, name: &Cow<'static, str>, encoding: Encoding, items: Range<u64>, bytes: &[u8]) {
         let name = self.number(name, || name.clone());
         self.add(name, encoding, items, bytes);

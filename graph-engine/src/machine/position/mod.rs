@@ -118,7 +118,7 @@ impl<S: State> Machine<S> {
         let is_simple = self.is_simple();
         let is_plain =
             is_simple && self.fresh && self.frontier.slots.iter().all(|slot| slot.is_bare() && slot.attempt == 1);
-        if !is_plain && !(is_simple && self.frontier.slots.iter().all(is_brief)) {
+        if !(is_plain || is_simple && self.frontier.slots.iter().all(is_brief)) {
             serde_json::to_writer(&mut *out, &self.position()?).map_err(frontier_error)?;
             return self.add_written(out);
         }

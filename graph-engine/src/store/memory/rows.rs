@@ -206,16 +206,13 @@ impl Rows {
             distance = 0;
         }
         let mut newest = NONE;
-        if distance == 0 {
+        // Without a field there is nothing to write down, and nothing is found.
+        if distance == 0 && !self.newest.is_empty() {
             newest = short(self.indices.len());
             self.indices.push(short(self.newest.len()));
             self.indices.extend_from_slice(&self.newest);
         }
         let [step, time_ms] = self.turns.last().and_then(|last| last.since(&about)).unwrap_or_else(|| {
-            if self.turns.is_empty() {
-                // Many threads have one turn only.
-                self.turns.reserve_exact(1);
-            }
             let (turn, tags) = (about.turn.clone(), about.tags.clone());
             self.turns.push(Shared { turn, tags, step: about.step, time_ms: about.time_ms });
             [0, 0]
