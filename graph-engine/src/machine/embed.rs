@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::iter::once;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::PoisonError;
 
 use serde_json::Value;
 
@@ -168,8 +167,7 @@ impl<S: State> Machine<S> {
             }
             for (_, child) in self.shared.turn.journals.kept_children(TaskId { step: self.step, rank: rank_of(rank) }) {
                 if let Some(at) = child.at {
-                    let kept = &self.shared.turn.kept_children;
-                    kept.lock().unwrap_or_else(PoisonError::into_inner).insert(child.namespace, at);
+                    self.shared.turn.kept_children.insert(child.namespace, at);
                 }
             }
         }
@@ -248,5 +246,5 @@ fn copy_by_json<S: State>(state: &S, update: &S::Update) -> Result<S::Update, Bo
 
 /// Where a child graph of this turn's graph stood that keeps its state over calls.
 pub(crate) fn kept_child(turn: &TurnContext, namespace: &str) -> Option<CheckpointId> {
-    turn.kept_children.lock().unwrap_or_else(PoisonError::into_inner).get(namespace).copied()
+    turn.kept_children.get(namespace)
 }

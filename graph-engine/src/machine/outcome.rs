@@ -1,7 +1,7 @@
 //! What became of a task, as a value: no outer engine may retry a failure behind the machine's accounting.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use crate::error::{BoxError, FaultKind, NodeError};
 use crate::panic::text_of;
@@ -31,7 +31,9 @@ pub(crate) struct Failure {
 impl Failure {
     /// Keeps the error for the policy's predicate.
     pub(crate) fn new(error: NodeError) -> Box<Self> {
-        Box::new(Self { kind: error.kind(), source: Arc::new("".into()), error: Some(error) })
+        // What the error says comes later, if it is for good.
+        static NOTHING: LazyLock<Arc<BoxError>> = LazyLock::new(|| Arc::new("".into()));
+        Box::new(Self { kind: error.kind(), source: NOTHING.clone(), error: Some(error) })
     }
 
     pub(crate) fn fatal(message: String) -> Box<Self> {

@@ -21,19 +21,17 @@ impl<S: State> Machine<S> {
         if !self.shared.turn.journals.any() {
             return Vec::new();
         }
-        self.asked().into_iter().map(|(_, interrupt)| interrupt).collect()
+        let mut open = Vec::new();
+        for task in self.paused_tasks() {
+            self.shared.turn.journals.each_open(task, |interrupt| open.push(interrupt.clone()));
+        }
+        open
     }
 
-    /// The open questions with the tasks that wait for their answers: those of child graphs with the tasks around them.
-    fn asked(&self) -> Vec<(TaskId, Interrupt)> {
-        let open = |task| self.shared.turn.journals.open(task).into_iter().map(move |interrupt| (task, interrupt));
-        self.paused_tasks().into_iter().flat_map(open).collect()
-    }
-
-    fn paused_tasks(&self) -> Vec<TaskId> {
+    fn paused_tasks(&self) -> impl Iterator<Item = TaskId> {
         let slots = self.frontier.slots.iter().enumerate();
         let paused = slots.filter(|(_, slot)| matches!(slot.done, Some(TaskOutcome::Paused)));
-        paused.map(|(rank, _)| TaskId { step: self.step, rank: rank_of(rank) }).collect()
+        paused.map(|(rank, _)| TaskId { step: self.step, rank: rank_of(rank) })
     }
 
     /// When the first open question expires.
@@ -41,43 +39,56 @@ impl<S: State> Machine<S> {
         if !self.shared.turn.journals.any() {
             return None;
         }
-        self.paused_tasks().into_iter().filter_map(|task| self.shared.turn.journals.due(task)).min()
+        self.paused_tasks().filter_map(|task| self.shared.turn.journals.due(task)).min()
     }
 
     /// Gives the answers to those who asked. Nothing changes if one of them fits no open question.
     pub(super) fn answer(&mut self, answers: Answers) -> Result<(), RunError> {
-        let (tasks, open): (Vec<_>, Vec<_>) = self.asked().into_iter().unzip();
+        // With the tasks that wait for the answers: those of child graphs with the tasks around them.
+        let mut open: Vec<(InterruptId, TaskId)> = Vec::new();
+        for task in self.paused_tasks() {
+            self.shared.turn.journals.each_open(task, |interrupt| open.push((interrupt.id, task)));
+        }
         let thread = self.thread();
         if open.is_empty() {
             return Err(RunError::NothingToAnswer { thread });
         }
-        let ids = || open.iter().map(|interrupt| interrupt.id).collect::<Vec<_>>();
-        let given: Vec<(InterruptId, Value)> = match answers {
-            Answers::Invalid(why) => return Err(RunError::AnswerNotJson { thread, why }),
-            Answers::One(_) if open.len() > 1 => return Err(RunError::WhichAnswer { thread, open: ids() }),
-            Answers::One(answer) => open.iter().map(|interrupt| interrupt.id).zip([answer]).collect(),
-            Answers::ById(map) if map.is_empty() => return Err(RunError::WhichAnswer { thread, open: ids() }),
-            Answers::ById(map) => map.into_iter().collect(),
+        let ids = || open.iter().map(|(id, _)| *id).collect::<Vec<_>>();
+        let given = match (answers, &open[..]) {
+            (Answers::Invalid(why), _) => return Err(RunError::AnswerNotJson { thread, why }),
+            (Answers::One(answer), [(id, task)]) => {
+                self.give(*task, *id, answer);
+                return Ok(());
+            }
+            (Answers::One(_), _) => return Err(RunError::WhichAnswer { thread, open: ids() }),
+            (Answers::ById(map), _) if map.is_empty() => return Err(RunError::WhichAnswer { thread, open: ids() }),
+            (Answers::ById(map), _) => map,
         };
-        if let Some((id, _)) = given.iter().find(|(id, _)| open.iter().all(|interrupt| interrupt.id != *id)) {
+        if let Some(id) = given.keys().find(|id| open.iter().all(|(known, _)| known != *id)) {
             return Err(RunError::UnknownInterrupt { thread, id: *id, open: ids() });
         }
         for (id, answer) in given {
             // Found just now.
-            let Some(at) = open.iter().position(|interrupt| interrupt.id == id) else { continue };
-            let task = tasks[at];
-            self.wake(task, |machine| machine.shared.turn.journals.answer(task, id, answer));
+            let Some((_, task)) = open.iter().find(|(known, _)| *known == id) else { continue };
+            self.give(*task, id, answer);
         }
         Ok(())
+    }
+
+    fn give(&mut self, task: TaskId, id: InterruptId, answer: Value) {
+        self.shared.turn.journals.answer(task, id, answer);
+        self.wake(task);
     }
 
     /// Answers by their defaults what has waited long enough; says whether there was anything.
     pub(super) fn expire(&mut self) -> bool {
         let now = self.now_ms;
         let mut expired = false;
-        for task in self.paused_tasks() {
-            if self.shared.turn.journals.expire(task, now) {
-                self.wake(task, |_| {});
+        for rank in 0..self.frontier.slots.len() {
+            let task = TaskId { step: self.step, rank: rank_of(rank) };
+            let paused = matches!(self.frontier.slots[rank].done, Some(TaskOutcome::Paused));
+            if paused && self.shared.turn.journals.expire(task, now) {
+                self.wake(task);
                 expired = true;
             }
         }
@@ -85,8 +96,7 @@ impl<S: State> Machine<S> {
     }
 
     /// A task that paused runs again.
-    fn wake(&mut self, task: TaskId, change: impl FnOnce(&mut Self)) {
-        change(self);
+    fn wake(&mut self, task: TaskId) {
         if let Some(slot) = self.frontier.slots.get_mut(task.rank as usize) {
             slot.done = None;
         }

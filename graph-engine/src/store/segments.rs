@@ -79,13 +79,24 @@ impl Segments {
 
     /// Adds one at the end.
     pub fn push(&mut self, name: &str, encoding: Encoding, items: Range<u64>, bytes: &[u8]) {
-        self.bytes.extend_from_slice(bytes);
-        let (name, end) = (self.number(name), self.bytes.len());
-        self.rows.push(Row { name, encoding, items, end });
+        let name = self.number(name, || Cow::Owned(name.to_owned()));
+        self.add(name, encoding, items, bytes);
     }
 
-    /// The number of a name.
-    fn number(&mut self, name: &str) -> u32 {
+    /// The same with a name that may be shared.
+    #[expect(clippy::ptr_arg, reason = "a name that is static is kept as such")]
+    pub(super) fn push_named(&mut self, name: &Cow<'static, str>, encoding: Encoding, items: Range<u64>, bytes: &[u8]) {
+        let name = self.number(name, || name.clone());
+        self.add(name, encoding, items, bytes);
+    }
+
+    fn add(&mut self, name: u32, encoding: Encoding, items: Range<u64>, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+        self.rows.push(Row { name, encoding, items, end: self.bytes.len() });
+    }
+
+    /// The number of a name; `own` is kept with its first segment.
+    fn number(&mut self, name: &str, own: impl FnOnce() -> Cow<'static, str>) -> u32 {
         // Segments of a field mostly follow each other.
         if let Some(last) = self.rows.last()
             && self.names[last.name as usize] == name
@@ -94,7 +105,7 @@ impl Segments {
         }
         let known = self.names.iter().position(|known| known == name);
         let number = known.unwrap_or_else(|| {
-            self.names.push(Cow::Owned(name.to_owned()));
+            self.names.push(own());
             self.names.len() - 1
         });
         u32::try_from(number).unwrap_or(u32::MAX)

@@ -1,5 +1,6 @@
 //! How a node asks a person, and keeps what must not be done twice.
 
+use std::fmt;
 use std::future::Future;
 use std::time::Duration;
 
@@ -269,7 +270,9 @@ impl Ask<'_> {
         };
         let asked = |nth| Asked {
             interrupt: Interrupt {
-                id: InterruptId::derive(&ctx.origin_text(), ctx.id, ctx.scope.as_deref().unwrap_or_default(), nth),
+                id: ctx.with_origin(|origin| {
+                    InterruptId::derive(origin, ctx.id, ctx.scope.as_deref().unwrap_or_default(), nth)
+                }),
                 namespace: ctx.turn.namespace.clone(),
                 node: ctx.node().clone(),
                 task: ctx.id,
@@ -292,6 +295,18 @@ impl Ask<'_> {
     }
 }
 
+/// Allocates nothing, because every question that is not answered yet makes one.
+#[derive(Debug)]
+struct Waits;
+
+impl fmt::Display for Waits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("it waits for an answer")
+    }
+}
+
+impl std::error::Error for Waits {}
+
 pub(crate) fn paused() -> NodeError {
-    NodeError::new(FaultKind::Interrupted, "it waits for an answer".into())
+    NodeError::new(FaultKind::Interrupted, Box::new(Waits))
 }

@@ -118,14 +118,19 @@ impl Ctx {
     pub fn idempotency_key(&self) -> String {
         let TurnContext { thread, namespace, .. } = &*self.turn;
         let scope = self.scope.as_deref().unwrap_or_default();
-        format!("{thread}/{namespace}{}/{}{scope}", self.origin_text(), self.id)
+        self.with_origin(|origin| format!("{thread}/{namespace}{origin}/{}{scope}", self.id))
     }
 
-    /// What the task descends from. Without a store a task lives only in its turn.
-    pub(crate) fn origin_text(&self) -> String {
+    /// Gives somebody the text of what the task descends from. Without a store a task lives only in its turn.
+    pub(crate) fn with_origin<T>(&self, see: impl FnOnce(&str) -> T) -> T {
         match self.origin == CheckpointId::default() {
+<<<<<<< HEAD
             true => self.turn.lineage.as_ref().unwrap_or(self.turn.turn_id()).to_string(),
             false => self.origin.to_string(),
+=======
+            true => see(self.turn.lineage.as_ref().unwrap_or(&self.turn.turn)),
+            false => self.origin.with_text(see),
+>>>>>>> commit
         }
     }
 

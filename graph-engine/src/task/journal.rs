@@ -14,6 +14,7 @@ use super::interrupt::{BadAnswer, Interrupt, InterruptId};
 use super::question_row::{QuestionRef, QuestionRow};
 use crate::checkpoint_id::CheckpointId;
 use crate::name::Name;
+use crate::state::Scan;
 use crate::task_id::TaskId;
 
 /// The journals of all tasks of a turn, by task. Most turns have none, which costs one look at a flag.
@@ -294,20 +295,21 @@ impl Journals {
 
     /// The open questions of a task, in the order in which they were first asked.
     pub(crate) fn open(&self, task: TaskId) -> Vec<Interrupt> {
-        let tasks = self.lock();
-        let Some(journal) = tasks.get(&task) else { return Vec::new() };
-        let own = journal.questions.iter().filter(|question| question.open).map(|question| &question.interrupt);
-        let children = journal.children.values().filter(|child| child.waits).flat_map(|child| &child.open);
-        own.chain(children).cloned().collect()
+        let mut open = Vec::new();
+        self.each_open(task, |interrupt| open.push(interrupt.clone()));
+        open
+    }
+
+    /// The same, one after the other.
+    pub(crate) fn each_open(&self, task: TaskId, see: impl FnMut(&Interrupt)) {
+        if let Some(journal) = self.lock().get(&task) {
+            journal.open().for_each(see);
+        }
     }
 
     /// When the first open question of a task expires, in milliseconds since 1970.
     pub(crate) fn due(&self, task: TaskId) -> Option<u64> {
-        let tasks = self.lock();
-        let journal = tasks.get(&task)?;
-        let own = journal.questions.iter().filter(|question| question.open).map(|question| &question.interrupt);
-        let children = journal.children.values().filter(|child| child.waits).flat_map(|child| &child.open);
-        own.chain(children).filter_map(|interrupt| interrupt.expires_ms).min()
+        self.lock().get(&task)?.open().filter_map(|interrupt| interrupt.expires_ms).min()
     }
 
     /// Whether a question of the task is open, in a scope that begins so.
@@ -442,6 +444,18 @@ impl Journals {
         Some(Journal { questions, memos, children, attempt: Attempt::default() })
     }
 
+    /// Writes the same as JSON; nothing, and `false`, if there is nothing to store.
+    pub(crate) fn write(&self, task: TaskId, out: &mut Vec<u8>) -> serde_json::Result<bool> {
+        if !self.any() {
+            return Ok(false);
+        }
+        let tasks = self.lock();
+        match tasks.get(&task).filter(|journal| !journal.is_empty()) {
+            None => Ok(false),
+            Some(journal) => journal.write(out).map(|()| true),
+        }
+    }
+
     /// The reverse of [`stored`](Self::stored).
     pub(crate) fn restore(&self, task: TaskId, journal: Journal) {
         self.of(task, |own| *own = journal);
@@ -488,6 +502,38 @@ impl Journal {
         self.children.values_mut().for_each(|child| child.waits = false);
     }
 
+    /// The open questions, those of child graphs last.
+    fn open(&self) -> impl Iterator<Item = &Interrupt> {
+        let own = self.questions.iter().filter(|question| question.open).map(|question| &question.interrupt);
+        let children = self.children.values().filter(|child| child.waits).flat_map(|child| &child.open);
+        own.chain(children)
+    }
+
+    /// Reads what [`write`](Self::write) has written of a task that asked: `None` if it isn't that.
+    pub(crate) fn scan(scan: &mut Scan<'_>) -> Option<Self> {
+        scan.expect("{\"questions\":[")?;
+        let mut questions = vec![QuestionRow::scan(scan)?.into()];
+        while scan.take(",") {
+            questions.push(QuestionRow::scan(scan)?.into());
+        }
+        scan.expect("]}")?;
+        Some(Self { questions, ..Self::default() })
+    }
+
+    /// Writes what serde would write, without the names of members being looked through for what must be escaped.
+    pub(crate) fn write(&self, out: &mut Vec<u8>) -> serde_json::Result<()> {
+        if !self.memos.is_empty() || !self.children.is_empty() {
+            return serde_json::to_writer(out, self);
+        }
+        out.extend_from_slice(b"{");
+        for (at, question) in self.questions.iter().enumerate() {
+            out.extend_from_slice(if at == 0 { &b"\"questions\":["[..] } else { b"," });
+            question.row().write(out)?;
+        }
+        out.extend_from_slice(if self.questions.is_empty() { &b"}"[..] } else { b"]}" });
+        Ok(())
+    }
+
     fn is_empty(&self) -> bool {
         self.questions.is_empty() && self.memos.is_empty() && self.children.is_empty()
     }
@@ -501,8 +547,8 @@ impl From<QuestionRow> for Question {
     }
 }
 
-impl Serialize for Question {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+impl Question {
+    fn row(&self) -> QuestionRef<'_> {
         let Self { scope, nth, interrupt, answer, default, open, within: _ } = self;
         let Interrupt { id, namespace, node, task, question, expires_ms } = interrupt;
         QuestionRef {
@@ -518,7 +564,12 @@ impl Serialize for Question {
             default,
             open: *open,
         }
-        .serialize(serializer)
+    }
+}
+
+impl Serialize for Question {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.row().serialize(serializer)
     }
 }
 

@@ -6,8 +6,8 @@ use std::fmt;
 use std::future::Future;
 use std::ops::{Deref, DerefMut};
 use std::pin::Pin;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -108,7 +108,48 @@ pub(crate) struct TurnContext {
     /// Only there in a child graph.
     pub(crate) nested: Option<Nested>,
     /// The newest checkpoints of child graphs that keep their state over calls, by namespace, as of the last merge.
-    pub(crate) kept_children: Mutex<BTreeMap<Name, CheckpointId>>,
+    pub(crate) kept_children: KeptChildren,
+}
+
+/// Most turns have none, which costs one look at a flag.
+#[derive(Default)]
+pub(crate) struct KeptChildren {
+    any: AtomicBool,
+    children: Mutex<BTreeMap<Name, CheckpointId>>,
+}
+
+impl KeptChildren {
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        !self.any.load(Ordering::Acquire)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<Name, CheckpointId>> {
+        self.children.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn all(&self) -> BTreeMap<Name, CheckpointId> {
+        if self.is_empty() { BTreeMap::new() } else { self.lock().clone() }
+    }
+
+    pub(crate) fn get(&self, namespace: &str) -> Option<CheckpointId> {
+        if self.is_empty() { None } else { self.lock().get(namespace).copied() }
+    }
+
+    pub(crate) fn insert(&self, namespace: Name, at: CheckpointId) {
+        self.lock().insert(namespace, at);
+        self.any.store(true, Ordering::Release);
+    }
+
+    /// Takes these in place of those that there are.
+    pub(crate) fn set(&self, children: BTreeMap<Name, CheckpointId>) {
+        if children.is_empty() && self.is_empty() {
+            return;
+        }
+        let any = !children.is_empty();
+        *self.lock() = children;
+        self.any.store(any, Ordering::Release);
+    }
 }
 
 /// Makes what child graphs share with a turn: most turns have no child graphs and need nothing of it.
@@ -183,10 +224,6 @@ impl TurnContext {
         }
     }
 
-    pub(crate) fn has_no_kept_children(&self) -> bool {
-        self.kept_children.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
-    }
-
     pub(crate) fn node_name(&self, node: NodeIx) -> &Name {
         &self.nodes[node.at()]
     }
@@ -218,7 +255,7 @@ impl TurnContext {
             maker: None,
             made: AtomicU64::new(0),
             nested: None,
-            kept_children: Mutex::default(),
+            kept_children: KeptChildren::default(),
         }
     }
 }

@@ -2,16 +2,16 @@
 
 mod plain;
 mod rows;
+mod short;
 
 pub(super) use plain::Tails;
 pub(crate) use rows::call_of;
 
 use std::borrow::Cow;
-use std::sync::PoisonError;
 
 use serde_json::value::RawValue;
 
-use self::plain::Plain;
+use self::plain::{Brief, Plain};
 use self::rows::{JoinRow, OutcomeRow, Position, VERSION, frontier_error, hop_of, hop_row, slot_of, slot_row};
 use super::fields::{ReadFields, decode_update};
 use super::frontier::Slot;
@@ -52,6 +52,12 @@ enum Source<'a, S> {
 enum Loaded<S> {
     Whole(Option<ReadFields<S>>),
     OtherSchema,
+}
+
+/// Whether there is no more to say of a task than its node, its attempts, and what it asked.
+fn is_brief<S: State>(slot: &Slot<S>) -> bool {
+    let finished = matches!(slot.done, Some(TaskOutcome::Done(_) | TaskOutcome::Cached(_)));
+    !finished && !slot.sent && slot.payload.is_none() && slot.extra.is_none()
 }
 
 impl<S: State> Machine<S> {
@@ -109,7 +115,10 @@ impl<S: State> Machine<S> {
     }
 
     fn encode_position(&mut self, out: &mut Vec<u8>) -> Result<(), CodecError> {
-        if !self.is_plain() {
+        let is_simple = self.is_simple();
+        let is_plain =
+            is_simple && self.fresh && self.frontier.slots.iter().all(|slot| slot.is_bare() && slot.attempt == 1);
+        if !(is_plain || is_simple && self.frontier.slots.iter().all(is_brief)) {
             serde_json::to_writer(&mut *out, &self.position()?).map_err(frontier_error)?;
             return self.add_written(out);
         }
@@ -118,23 +127,32 @@ impl<S: State> Machine<S> {
         let [wrote, earlier] = self.wrote.writers();
         let (schema, step, began) = (graph.version.number, self.step, self.began);
         let plain = Plain { schema, step, began, wrote, earlier, nodes, fields };
-        let next = self.frontier.slots.iter().map(|slot| slot.node);
-        plain.encode(next, &mut self.tails, out).map_err(frontier_error)
+        if is_plain {
+            let next = self.frontier.slots.iter().map(|slot| slot.node);
+            return plain.encode(next, &mut self.tails, out).map_err(frontier_error);
+        }
+        let write = |(rank, slot): (usize, &Slot<S>), out: &mut Vec<u8>| {
+            let paused = matches!(slot.done, Some(TaskOutcome::Paused));
+            let brief = Brief { node: slot.node, attempt: slot.attempt, stays: slot.stays, paused };
+            let task = TaskId { step: self.step, rank: rank_of(rank) };
+            brief.encode(nodes, |out| self.shared.turn.journals.write(task, out), out)
+        };
+        let origin = (!self.fresh).then_some(self.origin);
+        plain.encode_tasks(origin, self.frontier.slots.iter().enumerate(), write, out).map_err(frontier_error)
     }
 
-    /// Whether there are plain waiting tasks and nothing else.
-    fn is_plain(&self) -> bool {
+    /// Whether there are tasks and nothing else.
+    fn is_simple(&self) -> bool {
         let frontier = &self.frontier;
         frontier.deferred.is_empty()
             && frontier.replies.is_empty()
             && !frontier.completed
-            && self.fresh
             && self.embedded.is_none()
-            && self.shared.turn.has_no_kept_children()
+            && self.shared.turn.kept_children.is_empty()
             && !self.breaks.here
             && frontier.joins.is_quiet()
+            && frontier.left.is_empty()
             && frontier.stays.iter().all(|stays| *stays == 0)
-            && frontier.slots.iter().all(|slot| slot.is_bare() && slot.attempt == 1)
     }
 
     fn position(&self) -> Result<Position<'_>, CodecError> {
@@ -170,7 +188,7 @@ impl<S: State> Machine<S> {
             stays: stays.map(|(stays, cluster)| (Cow::Borrowed(cluster.name.as_str()), *stays)).collect(),
             replies: frontier.replies.clone(),
             completed: frontier.completed,
-            children: self.shared.turn.kept_children.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+            children: self.shared.turn.kept_children.all(),
             call: self.embedded.as_ref().map(|embedded| embedded.call.clone()),
             // It follows behind all this.
             written: None,
@@ -207,7 +225,10 @@ impl<S: State> Machine<S> {
 
     fn load(&mut self, mut stored: Stored, source: Source<'_, S>) -> Result<Loaded<S>, String> {
         let id = stored.info.id;
-        let mut position: Position<'_> = read_json(&stored.position).map_err(|e| format!("its position: {e}"))?;
+        let mut position: Position<'_> = match short::read(&stored.position) {
+            Some(position) => position,
+            None => read_json(&stored.position).map_err(|e| format!("its position: {e}"))?,
+        };
         if !(1..=VERSION).contains(&position.version) {
             let found = position.version;
             return Err(format!("it has format {found}, this version reads formats up to {VERSION}"));
@@ -271,7 +292,7 @@ impl<S: State> Machine<S> {
         self.frontier.replies = position.replies;
         self.frontier.completed = position.completed;
         self.frontier.left = position.left.into_iter().map(hop_of).collect();
-        *self.shared.turn.kept_children.lock().unwrap_or_else(PoisonError::into_inner) = position.children;
+        self.shared.turn.kept_children.set(position.children);
         if let (Some(embedded), Some(written)) = (&mut self.embedded, position.written) {
             let written = decode_update(&self.shared.state, &written, &mut self.report.warnings);
             embedded.written = written.map_err(|e| format!("what it has written: {e}"))?;

@@ -70,7 +70,8 @@ impl<C: State> Call<'_, C> {
                 self.graph.name()
             )));
         }
-        let call: Name = digest([&ctx.origin_text(), &format!("{}/{}", outer.namespace, ctx.id), &self.key]).into();
+        let task = format!("{}/{}", outer.namespace, ctx.id);
+        let call: Name = ctx.with_origin(|origin| digest([origin, &task, &self.key])).into();
         let path: Name = joined(outer.nested.as_ref().map_or("", |nested| &nested.path), &self.name).into();
         let row = outer.journals.child(ctx.id, &self.key);
         let namespace = match &row {

@@ -3,10 +3,11 @@
 /// Items in chunks, each as long as all before it together.
 #[derive(Clone)]
 pub(super) struct Chunks<T> {
-    /// The only one of most threads.
-    first: Vec<T>,
-    chunks: Vec<Vec<T>>,
-    len: usize,
+    /// Those that are full.
+    full: Vec<Vec<T>>,
+    /// The last one, which is the only one of most threads, and how many items are before it.
+    last: Vec<T>,
+    before: usize,
 }
 
 /// Items of the first chunk: a thread of a short turn needs no other.
@@ -14,76 +15,92 @@ const FIRST: usize = 8;
 
 impl<T> Default for Chunks<T> {
     fn default() -> Self {
-        Self { first: Vec::new(), chunks: Vec::new(), len: 0 }
+        Self { full: Vec::new(), last: Vec::new(), before: 0 }
     }
 }
 
 impl<T> Chunks<T> {
     pub(super) fn len(&self) -> usize {
-        self.len
+        self.before + self.last.len()
     }
 
+    pub(super) fn get(&self, at: usize) -> Option<&T> {
+        (at < self.len()).then(|| &self[at])
+    }
+
+    #[inline]
     pub(super) fn push(&mut self, item: T) {
-        if self.len < FIRST {
-            self.first.reserve_exact(FIRST - self.len);
-            self.first.push(item);
-        } else {
-            // Not by the room that a chunk has: that of a copy has none.
-            let (chunk, _) = place(self.len);
-            if chunk == self.chunks.len() {
-                self.chunks.push(Vec::with_capacity(self.len));
-            }
-            self.chunks[chunk].push(item);
+        // Not by the room that a chunk has: that of a copy has none.
+        if self.last.is_empty() || self.last.len() == self.before.max(FIRST) {
+            self.begin_chunk();
         }
-        self.len += 1;
+        self.last.push(item);
+    }
+
+    #[cold]
+    fn begin_chunk(&mut self) {
+        let len = self.len();
+        let chunk = std::mem::replace(&mut self.last, Vec::with_capacity(len.max(FIRST)));
+        if !chunk.is_empty() {
+            self.full.push(chunk);
+        }
+        self.before = len;
     }
 }
 
-/// Where an item behind the first chunk is.
+/// Where an item of a chunk that is full is.
 fn place(at: usize) -> (usize, usize) {
-    let chunk = (at / FIRST).ilog2();
-    (chunk as usize, at - (FIRST << chunk))
+    match (at / FIRST).checked_ilog2() {
+        None => (0, at),
+        Some(chunk) => (chunk as usize + 1, at - (FIRST << chunk)),
+    }
 }
 
 impl<T> std::ops::Index<usize> for Chunks<T> {
     type Output = T;
 
+    #[inline]
     fn index(&self, at: usize) -> &T {
-        if at < FIRST {
-            return &self.first[at];
+        // What is looked at is mostly new.
+        match at.checked_sub(self.before) {
+            Some(at) => &self.last[at],
+            None => {
+                let (chunk, at) = place(at);
+                &self.full[chunk][at]
+            }
         }
-        let (chunk, at) = place(at);
-        &self.chunks[chunk][at]
     }
 }
 
 /// Bytes of many rows, each in one piece.
 #[derive(Clone, Default)]
 pub(super) struct Bytes {
-    /// The only chunk of most threads.
-    first: Vec<u8>,
-    chunks: Vec<Vec<u8>>,
+    /// Those that have no room for the next.
+    full: Vec<Vec<u8>>,
+    /// The last one, which is the only one of most threads.
+    last: Vec<u8>,
     len: usize,
 }
 
-/// Where bytes are.
+/// Where bytes are: see [`Bytes::LONGEST`].
 #[derive(Clone, Copy)]
 pub(super) struct Span {
     chunk: u32,
-    start: usize,
-    end: usize,
+    start: u32,
+    len: u32,
 }
 
 impl Span {
     pub(super) fn len(self) -> usize {
-        self.end - self.start
+        self.len as usize
     }
 
     /// A part of it; nothing if it isn't.
     pub(super) fn part(self, part: std::ops::Range<usize>) -> Self {
-        let fits = part.start <= part.end && part.end <= self.end - self.start;
+        let fits = part.start <= part.end && part.end <= self.len();
         let part = if fits { part } else { 0..0 };
-        Self { start: self.start + part.start, end: self.start + part.end, ..self }
+        // No more than its own numbers.
+        Self { start: self.start + part.start as u32, len: part.len() as u32, ..self }
     }
 }
 
@@ -92,31 +109,40 @@ impl Bytes {
     const LEAST: usize = 512;
     const MOST: usize = 64 * 1024;
 
+    /// What may be added at once, so that 32 bits say where it is.
+    pub(super) const LONGEST: usize = u32::MAX as usize;
+
     pub(super) fn len(&self) -> usize {
         self.len
     }
 
+    /// Adds no more than [`LONGEST`](Self::LONGEST).
+    #[inline]
     pub(super) fn add(&mut self, bytes: &[u8]) -> Span {
-        let room = self.len.clamp(Self::LEAST, Self::MOST).max(bytes.len());
-        let full = |chunk: &Vec<u8>| chunk.capacity() - chunk.len() < bytes.len();
-        if self.len == 0 {
-            self.first.reserve_exact(room);
-        } else if full(self.chunks.last().unwrap_or(&self.first)) {
-            self.chunks.push(Vec::with_capacity(room));
+        if self.last.capacity() - self.last.len() < bytes.len() {
+            self.begin_chunk(bytes.len());
         }
         // There are no 2^32 chunks of half a kilobyte.
-        let number = u32::try_from(self.chunks.len()).unwrap_or(u32::MAX);
-        let chunk = self.chunks.last_mut().unwrap_or(&mut self.first);
-        let start = chunk.len();
-        chunk.extend_from_slice(bytes);
+        let chunk = u32::try_from(self.full.len()).unwrap_or(u32::MAX);
+        let start = self.last.len();
+        self.last.extend_from_slice(bytes);
         self.len += bytes.len();
-        Span { chunk: number, start, end: chunk.len() }
+        // A chunk is longer than `MOST` only if it holds one row.
+        Span { chunk, start: start as u32, len: bytes.len() as u32 }
+    }
+
+    #[cold]
+    fn begin_chunk(&mut self, least: usize) {
+        let room = self.len.clamp(Self::LEAST, Self::MOST).max(least);
+        let chunk = std::mem::replace(&mut self.last, Vec::with_capacity(room));
+        if !chunk.is_empty() {
+            self.full.push(chunk);
+        }
     }
 
     pub(super) fn get(&self, span: Span) -> &[u8] {
-        // The first one has the number 0.
-        let chunk = (span.chunk as usize).checked_sub(1).map_or(&self.first, |at| &self.chunks[at]);
-        &chunk[span.start..span.end]
+        let chunk = self.full.get(span.chunk as usize).unwrap_or(&self.last);
+        &chunk[span.start as usize..][..span.len()]
     }
 }
 
@@ -132,8 +158,8 @@ mod tests {
             chunks.push(item);
         }
         assert!((0..10_000).all(|at| chunks[at] == at));
-        let sizes: Vec<usize> = chunks.chunks.iter().map(Vec::len).collect();
-        assert_eq!((chunks.first.len(), &sizes[..4]), (8, &[8, 16, 32, 64][..]));
+        let sizes: Vec<usize> = chunks.full.iter().map(Vec::len).collect();
+        assert_eq!(sizes[..5], [8, 8, 16, 32, 64]);
         for len in 0..100 {
             let mut short = Chunks::default();
             (0..len).for_each(|item| short.push(item));

@@ -35,40 +35,65 @@ impl Index {
         if self.places.is_empty() {
             return (0..rows).rev().find(|at| id_of(*at) == id);
         }
+        self.look(id, id_of).err()
+    }
+
+    /// Where the id of the next row goes, or the row that it is the id of.
+    pub(super) fn place(
+        &mut self,
+        id: CheckpointId,
+        rows: usize,
+        id_of: impl Fn(usize) -> CheckpointId,
+    ) -> Result<Free, usize> {
+        if rows < FEW {
+            return self.find(id, rows, id_of).map_or(Ok(Free(None)), Err);
+        }
+        if (rows + 1) * 2 > self.places.len() {
+            // Mostly free at first, so that it is seldom made anew.
+            self.places = vec![FREE; ((rows + 1) * 8).next_power_of_two()];
+            for row in 0..rows {
+                let place = self.free(id_of(row));
+                self.places[place] = row as u32;
+            }
+        }
+        self.look(id, id_of).map(|place| Free(Some(place)))
+    }
+
+    /// Notes the next row at the place of its id. Nothing was noted since.
+    pub(super) fn put(&mut self, place: Free, row: usize) {
+        if let Some(place) = place.0 {
+            // Rows are counted by 32 bits: see `Rows::commit`.
+            self.places[place] = row as u32;
+        }
+    }
+
+    /// The free place of an id that has no row, or its row.
+    fn look(&self, id: CheckpointId, id_of: impl Fn(usize) -> CheckpointId) -> Result<usize, usize> {
         let mask = self.places.len() - 1;
         let mut place = hash(id) & mask;
         loop {
             match self.places[place] {
-                FREE => return None,
-                row if id_of(row as usize) == id => return Some(row as usize),
+                FREE => return Ok(place),
+                row if id_of(row as usize) == id => return Err(row as usize),
                 _ => place = (place + 1) & mask,
             }
         }
     }
 
-    /// Notes the id of the last of so many rows.
-    pub(super) fn add(&mut self, id: CheckpointId, rows: usize, id_of: impl Fn(usize) -> CheckpointId) {
-        if rows <= FEW {
-            return;
-        }
-        if rows * 2 <= self.places.len() {
-            return self.put(rows - 1, id);
-        }
-        // Mostly free at first, so that it is seldom made anew.
-        self.places = vec![FREE; (rows * 8).next_power_of_two()];
-        (0..rows).for_each(|row| self.put(row, id_of(row)));
-    }
-
-    fn put(&mut self, row: usize, id: CheckpointId) {
+    /// The same of an id that is known to have none.
+    fn free(&self, id: CheckpointId) -> usize {
         let mask = self.places.len() - 1;
         let mut place = hash(id) & mask;
         while self.places[place] != FREE {
             place = (place + 1) & mask;
         }
-        // Rows are counted by 32 bits: see `Rows::commit`.
-        self.places[place] = row as u32;
+        place
     }
 }
+
+/// Where a row is to be noted, if it is.
+#[derive(Default)]
+pub(super) struct Free(Option<usize>);
 
 #[cfg(test)]
 mod tests {
@@ -82,7 +107,9 @@ mod tests {
         for id_of in [derived, chosen as fn(usize) -> CheckpointId] {
             let mut index = Index::default();
             for rows in 1..3_000 {
-                index.add(id_of(rows - 1), rows, id_of);
+                let place = index.place(id_of(rows - 1), rows - 1, id_of).ok().unwrap();
+                index.put(place, rows - 1);
+                assert_eq!(index.place(id_of(rows / 2), rows, id_of).err(), Some(rows / 2));
                 assert_eq!(index.find(id_of(rows - 1), rows, id_of), Some(rows - 1));
                 assert_eq!(index.find(id_of(rows / 2), rows, id_of), Some(rows / 2));
                 assert_eq!(index.find(id_of(rows), rows, id_of), None);

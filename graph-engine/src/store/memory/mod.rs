@@ -3,6 +3,7 @@
 mod chunks;
 mod index;
 mod prune;
+mod row;
 mod rows;
 mod thread;
 

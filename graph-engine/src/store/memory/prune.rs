@@ -9,7 +9,7 @@ impl Rows {
         let Some(head) = self.head else { return 0 };
         let mut kept: Vec<usize> = match keep {
             Keep::Last(count) => self.chain(head).take(count.max(1)).collect(),
-            Keep::Since(time) => (0..self.rows.len()).filter(|at| self.rows[*at].time_ms >= time).collect(),
+            Keep::Since(time) => (0..self.rows.len()).filter(|at| self.about(*at).time_ms >= time).collect(),
         };
         kept.push(head);
         kept.sort_unstable();

@@ -8,16 +8,15 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::iter::successors;
 use std::ops::Range;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::chunks::{Bytes, Chunks, Span};
-use super::index::Index;
+use super::index::{Free, Index};
+use super::row::{About, Link, MOST, NONE, Row, Shared, known, short};
 use crate::checkpoint_id::CheckpointId;
 use crate::error::StoreError;
-use crate::name::Name;
 use crate::state::Encoding;
-use crate::store::checkpoint::{CheckpointInfo, CheckpointKind, Commit, FieldRow, SavedResult, Segment, Stored, Tags};
+use crate::store::checkpoint::{CheckpointInfo, Commit, FieldRow, SavedResult, Segment, Stored};
 use crate::store::listing::Filter;
 use crate::store::mark::Mark;
 use crate::store::segments::Segments;
@@ -35,8 +34,8 @@ pub(super) struct Rows {
     /// The head's id, which every commit is compared with.
     head_id: Option<CheckpointId>,
     pub(super) saved: Vec<(CheckpointId, SavedResult)>,
-    /// Turns with their tags, in the order of their first checkpoints.
-    turns: Vec<(Name, Arc<Tags>)>,
+    /// What checkpoints one after the other share.
+    turns: Vec<Shared>,
     /// When the questions of a checkpoint expire. Few have any.
     due: BTreeMap<usize, u64>,
     /// The ids of parents that were pruned.
@@ -45,8 +44,8 @@ pub(super) struct Rows {
     names: Vec<Cow<'static, str>>,
     /// By number, the newest row of each field as of the head.
     newest: Newest,
-    /// The same as of older checkpoints, one after the other.
-    indices: Newest,
+    /// The same as of older checkpoints, one after the other, each behind its length.
+    indices: Vec<u32>,
     born: Born,
 }
 
@@ -66,92 +65,8 @@ impl Clone for Born {
     }
 }
 
-/// Rows of fields by the fields' numbers.
-type Newest = Vec<Option<usize>>;
-
-/// What is kept of every checkpoint: it is small, because there are many.
-#[derive(Clone)]
-pub(super) struct Row {
-    id: CheckpointId,
-    step: u64,
-    pub(super) time_ms: u64,
-    position: Span,
-    parent: u32,
-    turn: u32,
-    kind: CheckpointKind,
-    /// Its fields. What it committed itself is at the end, behind what it took over from a parent that was pruned.
-    fields: Run,
-    /// How many of the fields it committed itself.
-    own: u32,
-    /// Checkpoints since the last index row; 0 for one.
-    distance: u32,
-    /// Where its index row is.
-    newest: Run,
-}
-
-impl Row {
-    pub(super) fn parent(&self) -> Option<usize> {
-        known(self.parent)
-    }
-}
-
-/// What a row says besides where its bytes are.
-pub(super) struct About<'a> {
-    pub(super) id: CheckpointId,
-    pub(super) parent: Option<CheckpointId>,
-    pub(super) parent_row: Option<usize>,
-    pub(super) turn: &'a Name,
-    pub(super) tags: &'a Arc<Tags>,
-    pub(super) step: u64,
-    pub(super) time_ms: u64,
-    pub(super) kind: CheckpointKind,
-    pub(super) due_ms: Option<u64>,
-    pub(super) own: usize,
-}
-
-/// So many of something, one after the other.
-#[derive(Clone, Copy, Default)]
-struct Run {
-    start: u32,
-    end: u32,
-}
-
-impl Run {
-    fn new(start: usize, end: usize) -> Self {
-        Self { start: short(start), end: short(end) }
-    }
-
-    fn range(self) -> Range<usize> {
-        self.start as usize..self.end as usize
-    }
-}
-
-/// A row of a field, and those that it is added to.
-#[derive(Clone)]
-struct Link {
-    items: Range<u64>,
-    bytes: Span,
-    encoding: Encoding,
-    number: u32,
-    before: u32,
-    /// A row further back, so that any is found in a logarithmic number of steps, and how many there are before it.
-    jump: u32,
-    depth: u32,
-}
-
-/// Most rows of a namespace, of checkpoints and of fields.
-const MOST: usize = u32::MAX as usize / 2;
-
-const NONE: u32 = u32::MAX;
-
-/// A number of a row. There are no more than [`MOST`].
-fn short(number: usize) -> u32 {
-    u32::try_from(number).unwrap_or(NONE)
-}
-
-fn known(number: u32) -> Option<usize> {
-    (number != NONE).then_some(number as usize)
-}
+/// Rows of fields by the fields' numbers, or [`NONE`].
+type Newest = Vec<u32>;
 
 impl Rows {
     pub(super) fn bytes(&self) -> usize {
@@ -188,9 +103,10 @@ impl Rows {
     }
 
     pub(super) fn commit(&mut self, thread: &str, commit: &Commit) -> Result<(), StoreError> {
-        if let Some(known) = self.find(commit.id) {
-            return self.repeated(thread, known, commit);
-        }
+        let place = match self.index.place(commit.id, self.rows.len(), |at| self.rows[at].id) {
+            Ok(place) => place,
+            Err(known) => return self.repeated(thread, known, commit),
+        };
         let head = self.head_id;
         if head != commit.parent && !commit.fork {
             let show = |id: Option<CheckpointId>| id.map_or_else(|| "none".to_owned(), |id| id.to_string());
@@ -202,8 +118,12 @@ impl Rows {
         if parent_row.is_none() && commit.parent.is_some() {
             return Err(StoreError::conflict(thread, "the parent of the commit is not stored"));
         }
-        if self.rows.len() >= MOST || self.fields.len() + commit.fields.len() >= MOST {
+        let fields = self.fields.len() + commit.fields.len();
+        if self.rows.len() >= MOST || fields >= MOST || self.indices.len() >= MOST {
             return Err(StoreError::unavailable("a thread in memory has two thousand million rows; prune it"));
+        }
+        if commit.bytes.len() > Bytes::LONGEST {
+            return Err(StoreError::unavailable("a checkpoint in memory has at most 4 GiB"));
         }
         self.follow(parent_row);
         let first = self.fields.len();
@@ -225,7 +145,7 @@ impl Rows {
             due_ms: commit.due_ms,
             own: commit.fields.len(),
         };
-        self.push(about, first, bytes.part(position..commit.bytes.len()));
+        self.push(about, place, first, bytes.part(position..commit.bytes.len()));
         self.saved.clear();
         Ok(())
     }
@@ -233,15 +153,15 @@ impl Rows {
     /// What was said of a row.
     pub(super) fn about(&self, at: usize) -> About<'_> {
         let row = &self.rows[at];
-        let (turn, tags) = &self.turns[row.turn as usize];
+        let Shared { turn, tags, step, time_ms } = &self.turns[row.turn as usize];
         About {
             id: row.id,
             parent: self.parent(at),
             parent_row: row.parent(),
             turn,
             tags,
-            step: row.step,
-            time_ms: row.time_ms,
+            step: step + u64::from(row.step),
+            time_ms: time_ms + u64::from(row.time_ms),
             kind: row.kind,
             due_ms: self.due(at),
             own: row.own as usize,
@@ -260,35 +180,43 @@ impl Rows {
             self.push_field(number, link.encoding, link.items.clone(), bytes);
         }
         let position = self.bytes.add(position);
-        self.push(about, first, position);
+        // Rows that are taken over have ids that differ.
+        let place = self.index.place(about.id, self.rows.len(), |at| self.rows[at].id).unwrap_or_default();
+        self.push(about, place, first, position);
     }
 
     /// What is added next comes behind this row.
+    #[inline]
     fn follow(&mut self, parent_row: Option<usize>) {
         if parent_row != self.head {
-            self.newest = parent_row.map_or_else(Vec::new, |parent| self.newest_at(parent).into_owned());
+            self.branch(parent_row);
         }
     }
 
+    #[cold]
+    fn branch(&mut self, parent_row: Option<usize>) {
+        self.newest = parent_row.map_or_else(Vec::new, |parent| self.newest_at(parent).into_owned());
+    }
+
     /// Adds a checkpoint whose fields are there, and makes it the head.
-    fn push(&mut self, about: About<'_>, first: usize, position: Span) {
+    fn push(&mut self, about: About<'_>, place: Free, first: usize, position: Span) {
         let at = self.rows.len();
-        let fields = Run::new(first, self.fields.len());
-        let mut distance = about.parent_row.map_or(0, |parent| self.rows[parent].distance as usize + 1);
-        if distance >= self.newest.len().max(DISTANCE) {
+        let mut distance = about.parent_row.map_or(0, |parent| self.rows[parent].distance.saturating_add(1));
+        if usize::from(distance) >= self.newest.len().max(DISTANCE) || distance == u16::MAX {
             distance = 0;
         }
-        let index = self.indices.len();
-        if distance == 0 {
+        let mut newest = NONE;
+        // Without a field there is nothing to write down, and nothing is found.
+        if distance == 0 && !self.newest.is_empty() {
+            newest = short(self.indices.len());
+            self.indices.push(short(self.newest.len()));
             self.indices.extend_from_slice(&self.newest);
         }
-        let same = |(turn, tags): &(Name, Arc<Tags>)| {
-            let (same_turn, same_tags) = (turn.is(about.turn), Arc::ptr_eq(tags, about.tags));
-            (same_turn || turn == about.turn) && (same_tags || tags == about.tags)
-        };
-        if !self.turns.last().is_some_and(same) {
-            self.turns.push((about.turn.clone(), about.tags.clone()));
-        }
+        let [step, time_ms] = self.turns.last().and_then(|last| last.since(&about)).unwrap_or_else(|| {
+            let (turn, tags) = (about.turn.clone(), about.tags.clone());
+            self.turns.push(Shared { turn, tags, step: about.step, time_ms: about.time_ms });
+            [0, 0]
+        });
         if let Some(due) = about.due_ms {
             self.due.insert(at, due);
         }
@@ -297,18 +225,18 @@ impl Rows {
         }
         self.rows.push(Row {
             id: about.id,
-            step: about.step,
-            time_ms: about.time_ms,
+            step,
+            time_ms,
             position,
             parent: about.parent_row.map_or(NONE, short),
             turn: short(self.turns.len() - 1),
             kind: about.kind,
-            own: short(about.own.min(fields.range().len())),
-            fields,
-            distance: short(distance),
-            newest: Run::new(index, self.indices.len()),
+            own: short(about.own.min(self.fields.len() - first)),
+            fields: short(first),
+            distance,
+            newest,
         });
-        self.index.add(about.id, at + 1, |at| self.rows[at].id);
+        self.index.put(place, at);
         (self.head, self.head_id) = (Some(at), Some(about.id));
     }
 
@@ -331,10 +259,10 @@ impl Rows {
 
     fn push_field(&mut self, number: usize, encoding: Encoding, items: Range<u64>, bytes: Span) {
         if self.newest.len() <= number {
-            self.newest.resize(self.names.len(), None);
+            self.newest.resize(self.names.len(), NONE);
         }
         let own = self.fields.len();
-        let before = self.newest[number].filter(|_| !encoding.is_whole());
+        let before = known(self.newest[number]).filter(|_| !encoding.is_whole());
         let (jump, depth) = match before {
             None => (short(own), 0),
             Some(before) => {
@@ -346,13 +274,13 @@ impl Rows {
         };
         let before = before.map_or(NONE, short);
         self.fields.push(Link { items, bytes, encoding, number: short(number), before, jump, depth });
-        self.newest[number] = Some(own);
+        self.newest[number] = short(own);
     }
 
     /// A commit that is known already: the same content is a success, other content a conflict.
     fn repeated(&self, thread: &str, known: usize, commit: &Commit) -> Result<(), StoreError> {
         let row = &self.rows[known];
-        let fields = row.fields.range();
+        let fields = self.own_fields(known);
         let mut own = fields.end - row.own as usize..fields.end;
         let same = self.parent(known) == commit.parent
             && *self.position(known) == *commit.position()
@@ -393,20 +321,25 @@ impl Rows {
     }
 
     /// The newest row of each field as of a checkpoint.
-    fn newest_at(&self, at: usize) -> Cow<'_, [Option<usize>]> {
+    fn newest_at(&self, at: usize) -> Cow<'_, [u32]> {
         if self.head == Some(at) {
             return Cow::Borrowed(&self.newest);
         }
-        let mut newest = vec![None; self.names.len()];
-        for row in self.chain(at).map(|at| &self.rows[at]) {
+        let mut newest = vec![NONE; self.names.len()];
+        for at in self.chain(at) {
             visit();
-            let indexed = row.distance == 0;
-            let own = row.fields.range().rev().map(|link| (self.fields[link].number as usize, Some(link)));
-            let index = self.indices[row.newest.range()].iter().copied().enumerate();
-            for (number, link) in own.chain(index) {
-                newest[number] = newest[number].or(link);
+            let row = &self.rows[at];
+            let own = self.own_fields(at).rev().map(|link| (self.fields[link].number as usize, short(link)));
+            let index = match known(row.newest) {
+                None => &[],
+                Some(index) => &self.indices[index + 1..][..self.indices[index] as usize],
+            };
+            for (number, link) in own.chain(index.iter().copied().enumerate()) {
+                if newest[number] == NONE {
+                    newest[number] = link;
+                }
             }
-            if indexed {
+            if row.distance == 0 {
                 break;
             }
         }
@@ -427,7 +360,7 @@ impl Rows {
     /// Those of them from a row on.
     fn segments_since(&self, at: usize, first: usize) -> Vec<usize> {
         let newest = self.newest_at(at);
-        let since = |newest: &Option<usize>| self.links(*newest).take_while(|link| *link >= first);
+        let since = |newest: &u32| self.links(known(*newest)).take_while(|link| *link >= first);
         let mut found: Vec<usize> = newest.iter().flat_map(since).collect();
         found.sort_unstable();
         found
@@ -436,7 +369,7 @@ impl Rows {
     /// The segments of one field that touch a range of its items.
     pub(super) fn field(&self, at: usize, field: &str, range: &Range<u64>) -> Vec<Segment> {
         let number = self.names.iter().position(|name| name == field);
-        let newest = number.and_then(|number| self.newest_at(at).get(number).copied().flatten());
+        let newest = number.and_then(|number| self.newest_at(at).get(number).copied().and_then(known));
         let Some(newest) = newest else { return Vec::new() };
         // A field that doesn't count its items is given whole, whatever the range.
         let counted = self.fields[newest].items.end > 0;
@@ -480,7 +413,7 @@ impl Rows {
         let Some(known) = known.filter(led).filter(|known| self.rows[*known].id == mark.checkpoint()) else {
             return Some(self.load(head));
         };
-        let first = self.rows[known].fields.range().end;
+        let first = self.own_fields(known).end;
         Some(Stored { since: Some(mark), ..self.stored(head, self.segments_since(head, first)) })
     }
 
@@ -491,7 +424,7 @@ impl Rows {
         fields.reserve(links.len(), links.iter().map(|link| self.fields[*link].bytes.len()).sum());
         for link in links {
             let LinkRow { name, encoding, items, bytes } = self.link(link);
-            fields.push(name, encoding, items, bytes);
+            fields.push_named(name, encoding, items, bytes);
         }
         let saved = saved.collect();
         let mark = Some(Mark::new(info.id, [self.born.0, at as u64, 0]));
@@ -504,7 +437,8 @@ impl Rows {
 
     /// The rows of its own fields.
     pub(super) fn own_fields(&self, at: usize) -> Range<usize> {
-        self.rows[at].fields.range()
+        let end = self.rows.get(at + 1).map_or(self.fields.len(), |next| next.fields as usize);
+        self.rows[at].fields as usize..end
     }
 
     fn link(&self, link: usize) -> LinkRow<'_> {
@@ -541,8 +475,8 @@ impl Rows {
         let end = filter.before.map_or(Some(self.rows.len()), |id| self.find(id)).unwrap_or(0);
         let passing = (0..end).rev().filter(|at| {
             let row = &self.rows[*at];
-            let (turn, tags) = &self.turns[row.turn as usize];
-            filter.passes(turn, row.step, tags)
+            let Shared { turn, tags, step, .. } = &self.turns[row.turn as usize];
+            filter.passes(turn, step + u64::from(row.step), tags)
         });
         passing.take(filter.limit.unwrap_or(usize::MAX)).map(|at| self.info(at)).collect()
     }
