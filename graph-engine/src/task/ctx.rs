@@ -124,13 +124,8 @@ impl Ctx {
     /// Gives somebody the text of what the task descends from. Without a store a task lives only in its turn.
     pub(crate) fn with_origin<T>(&self, see: impl FnOnce(&str) -> T) -> T {
         match self.origin == CheckpointId::default() {
-<<<<<<< HEAD
-            true => self.turn.lineage.as_ref().unwrap_or(self.turn.turn_id()).to_string(),
-            false => self.origin.to_string(),
-=======
-            true => see(self.turn.lineage.as_ref().unwrap_or(&self.turn.turn)),
+            true => see(self.turn.lineage.as_ref().unwrap_or(self.turn.turn_id())),
             false => self.origin.with_text(see),
->>>>>>> commit
         }
     }
 

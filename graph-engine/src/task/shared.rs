@@ -286,8 +286,12 @@ impl TurnContext {
             kept_children,
         } = self;
         let of_a_child = lineage.is_some() || nested.is_some() || !namespace.is_empty();
-        let kept = kept_children.get_mut().map_or(true, |kept| !kept.is_empty());
-        if of_a_child || kept || given_up.any() || journals.were_used() || sink.get().is_some() || host.get().is_some()
+        if of_a_child
+            || !kept_children.is_empty()
+            || given_up.any()
+            || journals.were_used()
+            || sink.get().is_some()
+            || host.get().is_some()
         {
             return false;
         }
