@@ -153,7 +153,7 @@ pub use spec::{
 };
 pub use state::dynamic::{DynStaged, DynState, DynUpdate, FieldError, JsonType, Schema, SchemaError, SchemaField};
 pub use state::{
-    Added, Append, CodecError, Encoding, Field, FieldSet, FieldSpec, Fields, Log, LogIter, Merge, Persist,
+    Added, Append, CodecError, Deltas, Encoding, Field, FieldSet, FieldSpec, Fields, Log, LogIter, Merge, Persist,
     PersistAppend, ReduceError, Reduced, State, StoredFields,
 };
 pub use store::{

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use super::Machine;
 use super::merge::{Refused, apply};
 use crate::run_error::RunError;
-use crate::state::{CodecError, Encoding, FieldSet, State};
+use crate::state::{CodecError, Deltas, Encoding, FieldSet, State};
 use crate::store::{Commit, FieldRow, SegmentRef, Segments};
 
 /// What the next commit must hold of the fields.
@@ -320,6 +320,9 @@ impl<S: State> ReadFields<S> {
     }
 }
 
+/// As many deltas as are sooner read together than each alone.
+const MANY: usize = 4;
+
 /// Reads segments after those of which a state was made already, `read` among its fields.
 fn read_fields<S: State>(
     state: &mut S,
@@ -331,12 +334,15 @@ fn read_fields<S: State>(
     let fields: Vec<Option<usize>> = segments.names().map(|name| position(state, name)).collect();
     // What is gone, or stored whole later, need not be readable.
     let mut first = vec![0; state.fields().len()];
-    for (at, (name, segment)) in segments.numbered().enumerate() {
-        if let (true, Some(field)) = (segment.encoding.is_whole(), fields[name]) {
+    for (at, (name, encoding)) in segments.encodings().enumerate() {
+        if let (true, Some(field)) = (encoding.is_whole(), fields[name]) {
             first[field] = at;
         }
     }
-    for (at, (name, segment)) in segments.numbered().enumerate() {
+    let mut next = 0;
+    while let Some((name, segment)) = segments.numbered(next) {
+        let at = next;
+        next += 1;
         let Some(field) = fields[name] else {
             let warning = format!("the state has no field `{}` any more; what was stored is ignored", segment.name);
             if segment.encoding != Encoding::Removed && !warnings.contains(&warning) {
@@ -348,6 +354,16 @@ fn read_fields<S: State>(
             continue;
         }
         let stored = &mut stored[field];
+        let together = if segment.encoding == Encoding::Delta { segments.deltas(at) } else { 0 };
+        if together >= MANY {
+            follows(&segment, read.contains(field), stored.mark)?;
+            let (bytes, ends) = segments.together(at..at + together);
+            state.decode_deltas(field, Deltas::new(bytes, &ends)).map_err(|error| error.to_string())?;
+            stored.added += bytes.len() as u64;
+            next = at + together;
+            stored.mark = segments.get(next - 1).map_or(segment.items.end, |last| last.items.end);
+            continue;
+        }
         let bytes = segment.bytes.len() as u64;
         if segment.encoding == Encoding::Base {
             (stored.base, stored.added) = (bytes, 0);

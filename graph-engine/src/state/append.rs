@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::hash::{BuildHasher, Hash};
 
-use super::codec::{CodecError, Encoding, Persist, decode_field, decode_items, encode_field};
+use super::codec::{CodecError, Encoding, Persist, decode_field, decode_items, decode_lists, encode_field};
+use super::deltas::Deltas;
 use super::log::Log;
 
 /// A collection to which tasks add items.
@@ -76,6 +77,14 @@ pub trait PersistAppend: Append {
     /// # Errors
     /// [`CodecError`] if the bytes are not items of this collection.
     fn decode(&mut self, field: &str, encoding: Encoding, bytes: &[u8]) -> Result<(), CodecError>;
+
+    /// Adds several deltas, as so many calls of [`decode`](Self::decode) do. They may cost less together.
+    ///
+    /// # Errors
+    /// That of the first one that can't be read. The collection is of no use then.
+    fn decode_deltas(&mut self, field: &str, deltas: Deltas<'_>) -> Result<(), CodecError> {
+        deltas.iter().try_for_each(|bytes| self.decode(field, Encoding::Delta, bytes))
+    }
 }
 
 /// The items from `since` on, or all of them if the mark is not one of this list.
@@ -137,6 +146,10 @@ impl<T: Persist> PersistAppend for Vec<T> {
         }
         decode_items(field, bytes, |item| self.push(item))
     }
+
+    fn decode_deltas(&mut self, field: &str, deltas: Deltas<'_>) -> Result<(), CodecError> {
+        decode_lists(field, deltas, |item| self.push(item))
+    }
 }
 
 impl<T: Clone> Append for Log<T> {
@@ -169,6 +182,11 @@ impl<T: Clone + Persist> PersistAppend for Log<T> {
             return decode_into(self, field, encoding, bytes);
         }
         decode_items(field, bytes, |item| self.push(item))
+    }
+
+    fn decode_deltas(&mut self, field: &str, deltas: Deltas<'_>) -> Result<(), CodecError> {
+        let mut filling = self.fill();
+        decode_lists(field, deltas, |item| filling.push(item))
     }
 }
 

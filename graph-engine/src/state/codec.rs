@@ -8,6 +8,7 @@ use serde::de::{DeserializeOwned, Deserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::deltas::Deltas;
 use super::finite::{MOST_LEVELS, Unfit, unfit};
 
 /// How stored bytes become the value of a field: they replace it, or something is added to it.
@@ -211,6 +212,28 @@ pub(super) fn decode_items<T: DeserializeOwned>(
         Err(_) => serde_json::from_slice::<Vec<T>>(bytes).map(|items| items.into_iter().for_each(each)),
     };
     read.map_err(|cause| CodecError::decode(field, cause))
+}
+
+/// The same of many lists one behind the other: what is done once for a text is done once for all of them.
+///
+/// # Errors
+/// That of the first list that can't be read, as [`decode_items`] has it.
+pub(super) fn decode_lists<T: DeserializeOwned>(
+    field: &str,
+    lists: Deltas<'_>,
+    mut each: impl FnMut(T),
+) -> Result<(), CodecError> {
+    let Some(text) = lists.as_lists() else {
+        return lists.iter().try_for_each(|list| decode_items(field, list, &mut each));
+    };
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let mut one = |_| reader.deserialize_seq(Items(&mut each, PhantomData));
+    let read = lists.iter().try_for_each(&mut one).and_then(|()| reader.end());
+    read.map_err(|cause| {
+        // Where it went wrong is told of the list alone.
+        let alone = lists.iter().try_for_each(|list| decode_items(field, list, |item: T| drop(item)));
+        alone.err().unwrap_or_else(|| CodecError::decode(field, cause))
+    })
 }
 
 struct Items<T, E>(E, PhantomData<T>);

@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 
 use super::append::{Append, PersistAppend};
 use super::codec::{CodecError, Encoding, Persist, decode_field, encode_field};
+use super::deltas::Deltas;
 use super::write::{Added, Reduced};
 
 /// A stored value.
@@ -73,6 +74,9 @@ impl<T: Append, I: IntoIterator<Item = T::Item>> ItemsOf<T> for I {
 /// [`PersistAppend::encode`].
 pub type EncodeSince<T> = fn(&T, &str, Option<u64>, &mut Vec<u8>) -> Result<Encoding, CodecError>;
 
+/// [`PersistAppend::decode_deltas`].
+pub type DecodeDeltas<T> = fn(&mut T, &str, Deltas<'_>) -> Result<(), CodecError>;
+
 /// The value of an `append` field, as a base or a delta, and its writes.
 #[expect(missing_debug_implementations, reason = "only generated code sees it")]
 pub struct AppendCodec<T> {
@@ -80,6 +84,7 @@ pub struct AppendCodec<T> {
     pub mark: fn(&T) -> u64,
     pub encode: EncodeSince<T>,
     pub decode: fn(&mut T, &str, Encoding, &[u8]) -> Result<(), CodecError>,
+    pub decode_deltas: DecodeDeltas<T>,
     pub write: Codec<Added<T>>,
 }
 
@@ -101,6 +106,7 @@ impl<T: PersistAppend<Item = I>, I> StoredItem<T> for I {
         mark: T::mark,
         encode: T::encode,
         decode: T::decode,
+        decode_deltas: T::decode_deltas,
         write: Codec { encode: encode_added, decode: decode_added },
     };
 }

@@ -117,10 +117,17 @@ impl<T: Clone> Log<T> {
     /// Adds an item at the end.
     pub fn push(&mut self, item: T) {
         let tail = Arc::make_mut(&mut self.tail);
+        make_room(tail, self.full);
         tail.push(item);
         if tail.len() == WIDTH {
             self.fill_leaf();
         }
+    }
+
+    /// To add many items one by one: that nobody shares the tail is found out once.
+    pub(super) fn fill(&mut self) -> Filling<'_, T> {
+        let tail = Arc::unwrap_or_clone(std::mem::take(&mut self.tail));
+        Filling { log: self, tail }
     }
 
     /// Adds all items of another log. They are moved if that log shares them with no clone, and whole chunks are shared
@@ -191,6 +198,36 @@ impl<T: Clone> Log<T> {
                 None => children.push(Self::spine(depth - 1, leaf)),
             }
         }
+    }
+}
+
+/// A tail behind full chunks becomes one itself, most likely, and grows only once.
+fn make_room<T>(tail: &mut Vec<T>, full: usize) {
+    if full > 0 && tail.capacity() == 0 {
+        tail.reserve_exact(WIDTH);
+    }
+}
+
+/// A log that items are added to. It is whole again when this is dropped.
+pub(super) struct Filling<'a, T: Clone> {
+    log: &'a mut Log<T>,
+    tail: Vec<T>,
+}
+
+impl<T: Clone> Filling<'_, T> {
+    pub(super) fn push(&mut self, item: T) {
+        make_room(&mut self.tail, self.log.full);
+        self.tail.push(item);
+        if self.tail.len() == WIDTH {
+            let leaf = std::mem::take(&mut self.tail);
+            self.log.push_leaf(Arc::new(Node::Leaf(leaf)));
+        }
+    }
+}
+
+impl<T: Clone> Drop for Filling<'_, T> {
+    fn drop(&mut self) {
+        self.log.tail = Arc::new(std::mem::take(&mut self.tail));
     }
 }
 

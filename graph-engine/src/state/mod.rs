@@ -2,6 +2,7 @@
 
 mod append;
 mod codec;
+mod deltas;
 #[doc(hidden)]
 pub mod derived;
 pub(crate) mod dynamic;
@@ -15,6 +16,7 @@ mod write;
 pub use append::{Append, PersistAppend};
 pub use codec::{CodecError, Encoding, Persist};
 pub(crate) use codec::{json_of, read_json, to_json};
+pub use deltas::Deltas;
 pub use field::{Field, FieldSet, FieldSpec, Fields, Merge};
 pub use log::{Iter as LogIter, Log};
 pub(crate) use scan::Scan;
@@ -144,6 +146,14 @@ pub trait State: Clone + Send + Sync + 'static {
     /// # Errors
     /// [`CodecError`] if the bytes are not a value of the field's type.
     fn decode(&mut self, field: usize, encoding: Encoding, bytes: &[u8]) -> Result<(), CodecError>;
+
+    /// Adds several deltas, as so many calls of [`decode`](Self::decode) do. They may cost less together.
+    ///
+    /// # Errors
+    /// That of the first one that can't be read. The state is of no use then.
+    fn decode_deltas(&mut self, field: usize, deltas: Deltas<'_>) -> Result<(), CodecError> {
+        deltas.iter().try_for_each(|bytes| self.decode(field, Encoding::Delta, bytes))
+    }
 
     /// The fields of which a checkpoint holds the writes, because a mark can't tell what was added: `with` fields, and
     /// those of [`PersistAppend::MARKED`] `false`. Fixed for the life of a state. A field that is not among them is

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::iter::zip;
 use std::ops::Range;
 
 use super::checkpoint::Segment;
@@ -135,8 +134,13 @@ impl Segments {
         self.get(self.len().checked_sub(1)?)
     }
 
+    /// Where the bytes of one begin.
+    fn start(&self, at: usize) -> usize {
+        if at == 0 { 0 } else { self.rows[at - 1].end }
+    }
+
     fn at(&self, at: usize) -> SegmentRef<'_> {
-        let start = if at == 0 { 0 } else { self.rows[at - 1].end };
+        let start = self.start(at);
         let Row { name, encoding, items, end } = &self.rows[at];
         SegmentRef {
             name: &self.names[*name as usize],
@@ -156,9 +160,35 @@ impl Segments {
         self.names.iter().map(|name| &**name)
     }
 
-    /// All of them, each with the place of its name among the [`names`](Self::names).
-    pub(crate) fn numbered(&self) -> impl Iterator<Item = (usize, SegmentRef<'_>)> {
-        zip(&self.rows, self.iter()).map(|(row, segment)| (row.name as usize, segment))
+    /// Of each the place of its name among the [`names`](Self::names), and its encoding.
+    pub(crate) fn encodings(&self) -> impl Iterator<Item = (usize, Encoding)> {
+        self.rows.iter().map(|row| (row.name as usize, row.encoding))
+    }
+
+    /// One of them, with the place of its name among the [`names`](Self::names).
+    pub(crate) fn numbered(&self, at: usize) -> Option<(usize, SegmentRef<'_>)> {
+        Some((self.rows.get(at)?.name as usize, self.at(at)))
+    }
+
+    /// How many deltas follow each other from this one on: of one field, each with the items after those of the one before.
+    pub(crate) fn deltas(&self, at: usize) -> usize {
+        let rows = self.rows.get(at..).unwrap_or(&[]);
+        let follows = |one: &Row, next: &Row| {
+            next.name == one.name && next.encoding == Encoding::Delta && next.items.start == one.items.end
+        };
+        match rows {
+            [first, ..] if first.encoding == Encoding::Delta => {
+                1 + rows.windows(2).take_while(|pair| follows(&pair[0], &pair[1])).count()
+            }
+            _ => 0,
+        }
+    }
+
+    /// The bytes of so many of them, and where among these those of each end.
+    pub(crate) fn together(&self, part: Range<usize>) -> (&[u8], Vec<usize>) {
+        let start = self.start(part.start);
+        let ends: Vec<usize> = self.rows[part].iter().map(|row| row.end - start).collect();
+        (&self.bytes[start..start + ends.last().unwrap_or(&0)], ends)
     }
 
     /// Leaves out those of a field.
@@ -237,7 +267,7 @@ mod tests {
         assert_eq!(fields.iter().map(|segment| segment.to_segment()).collect::<Vec<_>>(), some());
         assert_eq!(fields.clone().into_iter().collect::<Vec<_>>(), some());
         assert_eq!(fields.names().collect::<Vec<_>>(), ["log", "", "gone"]);
-        assert_eq!(fields.numbered().map(|(number, _)| number).collect::<Vec<_>>(), [0, 0, 1, 0, 2]);
+        assert_eq!(fields.encodings().map(|(number, _)| number).collect::<Vec<_>>(), [0, 0, 1, 0, 2]);
         assert_eq!((fields.len(), fields.is_empty(), fields.get(5)), (5, false, None));
         assert_eq!((fields.get(1).unwrap().bytes, fields.last().unwrap().name), (&b"[3]"[..], "gone"));
         assert_eq!((Segments::new().last(), Segments::new().is_empty()), (None, true));

@@ -53,6 +53,7 @@ pub(crate) fn expand(input: &Input) -> TokenStream {
     let encoding = engine(quote!(Encoding));
     let ok = quote!(::core::result::Result::Ok);
     let (marks, encodes, decodes) = (marks(input), encodes(input), decodes(input));
+    let decode_deltas = decode_deltas(input);
     let (by_writes, encode_update, decode_update) = (by_writes(input), encode_update(input), decode_update(input));
     let copy_update = copy_update(input);
     quote! {
@@ -91,6 +92,7 @@ pub(crate) fn expand(input: &Input) -> TokenStream {
             }
         }
 
+        #decode_deltas
         #by_writes
         #encode_update
         #decode_update
@@ -135,6 +137,29 @@ fn decodes(input: &Input) -> Vec<TokenStream> {
         quote!(#index => (#codec.decode)(#name, bytes).map(|value| self.#ident = value))
     };
     stored(input).map(decode).collect()
+}
+
+/// Nothing but an `append` field has deltas.
+fn decode_deltas(input: &Input) -> TokenStream {
+    let (error, deltas) = (engine(quote!(CodecError)), engine(quote!(Deltas)));
+    let appended = stored(input).filter(|field| matches!(field.kind, Kind::Append));
+    let decodes = appended.map(|field| {
+        let (index, ident, name, codec) = (field.index, &field.ident, &field.name, field.table());
+        quote!(#index => (#codec.codec.decode_deltas)(&mut self.#ident, #name, deltas))
+    });
+    let encoding = engine(quote!(Encoding));
+    quote! {
+        fn decode_deltas(
+            &mut self,
+            field: usize,
+            deltas: #deltas<'_>,
+        ) -> ::core::result::Result<(), #error> {
+            match field {
+                #(#decodes,)*
+                _ => deltas.iter().try_for_each(|bytes| self.decode(field, #encoding::Delta, bytes)),
+            }
+        }
+    }
 }
 
 /// The codec of a field's write, as tokens that give its table.

@@ -34,11 +34,10 @@ impl Slot {
     }
 }
 
-/// The part of a record that is being read: a window onto the block, so that places of texts mean what they say.
+/// The part of a record that is being read: the block up to its end, so that places of texts mean what they say.
 struct Reader<'a> {
     block: &'a [u8],
     at: usize,
-    end: usize,
 }
 
 fn number(value: Option<u64>, what: &'static str) -> Result<u64, Damaged> {
@@ -52,21 +51,29 @@ fn distance(value: u64, what: &'static str) -> Result<i64, Damaged> {
 
 impl<'a> Reader<'a> {
     #[inline]
+    fn new(block: &'a [u8], part: Range<usize>) -> Self {
+        Self { block: block.get(..part.end).unwrap_or(&[]), at: part.start }
+    }
+
+    #[inline]
     fn number(&mut self, what: &'static str) -> Result<u64, Damaged> {
-        number(take(&self.block[..self.end], &mut self.at), what)
+        number(take(self.block, &mut self.at), what)
     }
 
     #[inline]
     fn bytes(&mut self, length: u64, what: &'static str) -> Result<&'a [u8], Damaged> {
         let length = usize::try_from(length).map_err(|_| Damaged(what))?;
-        let end = self.at.checked_add(length).filter(|end| *end <= self.end).ok_or(Damaged(what))?;
-        let bytes = &self.block[self.at..end];
-        self.at = end;
+        let (bytes, _) =
+            self.block.get(self.at..).and_then(|rest| rest.split_at_checked(length)).ok_or(Damaged(what))?;
+        self.at += length;
         Ok(bytes)
     }
 
+    #[inline]
     fn byte(&mut self, what: &'static str) -> Result<u8, Damaged> {
-        self.bytes(1, what).map(|bytes| bytes[0])
+        let byte = *self.block.get(self.at).ok_or(Damaged(what))?;
+        self.at += 1;
+        Ok(byte)
     }
 
     fn id(&mut self, what: &'static str) -> Result<CheckpointId, Damaged> {
@@ -85,7 +92,7 @@ impl<'a> Reader<'a> {
         }
         // It is in a record before this one.
         let at = usize::try_from(place).ok().filter(|at| *at < self.at).ok_or(Damaged(what))?;
-        let mut there = Reader { block: self.block, at, end: self.at };
+        let mut there = Reader::new(self.block, at..self.at);
         let length = there.number(what)?;
         Ok((there.bytes(length, what)?, None))
     }
@@ -132,12 +139,12 @@ impl<'a> Block<'a> {
 
     fn record_at(&self, at: usize, last: Option<&Slot>) -> Result<Slot, Damaged> {
         const WHAT: &str = "where its records are";
-        let mut record = Reader { block: self.bytes, at, end: self.bytes.len() };
+        let mut record = Reader { block: self.bytes, at };
         let length = record.number(WHAT)?;
         let start = record.at;
         record.bytes(length, WHAT)?;
         let end = record.at;
-        let mut record = Reader { block: self.bytes, at: start, end };
+        let mut record = Reader::new(self.bytes, start..end);
         let number = self.first + distance(record.number(WHAT)?, WHAT)?;
         if last.is_some_and(|last| last.number >= number) {
             return Err(Damaged(WHAT));
@@ -163,7 +170,7 @@ impl<'a> Block<'a> {
         if slot.header.is_empty() {
             return Ok(None);
         }
-        let mut from = Reader { block: self.bytes, at: slot.header.start, end: slot.header.end };
+        let mut from = Reader::new(self.bytes, slot.header.clone());
         let mut note = |(read, here): (&'a str, Option<usize>)| {
             here.into_iter().for_each(&mut *text);
             read
@@ -215,7 +222,7 @@ impl<'a> Block<'a> {
 
     /// The fields that a record wrote.
     pub(crate) fn groups(&self, slot: &Slot) -> Result<Groups<'a>, Damaged> {
-        let mut from = Reader { block: self.bytes, at: slot.groups.start, end: slot.groups.end };
+        let mut from = Reader::new(self.bytes, slot.groups.clone());
         let left = from.number("how many fields it wrote")?;
         Ok(Groups { from, left, pieces: 0, here: None })
     }
@@ -280,7 +287,9 @@ impl<'a> Groups<'a> {
 
     #[inline]
     fn next(&mut self) -> Result<Option<(&'a [u8], i64)>, Damaged> {
-        while self.next_piece()?.is_some() {}
+        while self.pieces > 0 {
+            self.next_piece()?;
+        }
         if self.left == 0 {
             return Ok(None);
         }
@@ -299,6 +308,7 @@ impl<'a> Groups<'a> {
     }
 
     /// The next segment of the field.
+    #[inline]
     pub(crate) fn next_piece(&mut self) -> Result<Option<Piece<'a>>, Damaged> {
         if self.pieces == 0 {
             return Ok(None);

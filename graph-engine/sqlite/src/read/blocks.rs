@@ -32,6 +32,9 @@ pub(crate) struct Blocks<'c> {
 /// Most blocks that are read at once.
 const AHEAD: usize = 32;
 
+/// What is missing if a number has no record that one after it was made upon.
+const ADDED_TO: &str = "what was added to";
+
 /// A block, and where its records are.
 pub(crate) struct Loaded {
     pub(crate) first: i64,
@@ -46,6 +49,11 @@ pub(crate) struct Loaded {
 impl Loaded {
     pub(crate) fn view(&self) -> Block<'_> {
         Block::new(self.first, &self.bytes)
+    }
+
+    /// The record of a number that has to be there.
+    pub(crate) fn needed(&self, number: i64) -> Result<&Slot, Damaged> {
+        self.slot(number).ok_or_else(|| self.whole.err().unwrap_or(Damaged(ADDED_TO)))
     }
 
     /// The record of a number.
@@ -170,14 +178,14 @@ impl<'c> Blocks<'c> {
     /// The same of one that has to be there.
     pub(crate) fn needed(&mut self, number: i64) -> Result<(Block<'_>, &Slot), Failed> {
         let whose = self.whose;
-        self.slot(number)?.ok_or_else(|| whose.damaged(number, Damaged("what was added to")))
+        self.slot(number)?.ok_or_else(|| whose.damaged(number, Damaged(ADDED_TO)))
     }
 
-    /// The same with where its block is among those that were read, for [`bytes`](Self::bytes).
-    pub(crate) fn needed_at(&mut self, number: i64) -> Result<(usize, Block<'_>, &Slot), Failed> {
-        self.place(number)?;
-        let place = self.last;
-        self.needed(number).map(|(block, slot)| (place, block, slot))
+    /// The block of a number that has to be there, and its place among those that were read, for [`bytes`](Self::bytes).
+    pub(crate) fn needed_block(&mut self, number: i64) -> Result<(usize, &Loaded), Failed> {
+        let whose = self.whose;
+        let place = self.place(number)?.ok_or_else(|| whose.damaged(number, Damaged(ADDED_TO)))?;
+        Ok((place, &self.loaded[place]))
     }
 
     /// Bytes of a block that was read.

@@ -82,37 +82,41 @@ pub(crate) fn visible(
         if *newest <= since || only.is_some_and(|only| only != name) {
             continue;
         }
-        // Newest first; turned round below.
+        // Newest first; turned round below. A block at a time, because most of the way stays in the same one.
         let mut at = *newest;
-        loop {
-            let (place, block, slot) = blocks.needed_at(at)?;
-            let damaged = |damaged| whose.damaged(at, damaged);
-            let mut groups = block.groups(slot).map_err(damaged)?;
-            let back = groups.find(name).map_err(damaged)?;
-            let (start, mut complete) = (found.len(), false);
-            while let Some(piece) = groups.next_piece().map_err(damaged)? {
-                let encoding = encoding(piece.encoding, name, of, whose)?;
-                if encoding.is_whole() {
-                    found.truncate(start);
-                    complete = true;
+        'blocks: loop {
+            let (place, loaded) = blocks.needed_block(at)?;
+            let block = loaded.view();
+            while at >= loaded.first {
+                let damaged = |damaged| whose.damaged(at, damaged);
+                let slot = loaded.needed(at).map_err(damaged)?;
+                let mut groups = block.groups(slot).map_err(damaged)?;
+                let back = groups.find(name).map_err(damaged)?;
+                let (start, mut complete) = (found.len(), false);
+                while let Some(piece) = groups.next_piece().map_err(damaged)? {
+                    let encoding = encoding(piece.encoding, name, of, whose)?;
+                    if encoding.is_whole() {
+                        found.truncate(start);
+                        complete = true;
+                    }
+                    let items = items(piece);
+                    if wanted(&items) {
+                        let held = match piece.held {
+                            Held::Here(row) => {
+                                bytes += row.len();
+                                Where::Block(place, groups.at() - row.len()..groups.at())
+                            }
+                            Held::Large(number) => Where::Large(number),
+                        };
+                        found.push(Found { encoding, items, held });
+                    }
                 }
-                let items = items(piece);
-                if wanted(&items) {
-                    let held = match piece.held {
-                        Held::Here(row) => {
-                            bytes += row.len();
-                            Where::Block(place, groups.at() - row.len()..groups.at())
-                        }
-                        Held::Large(number) => Where::Large(number),
-                    };
-                    found.push(Found { encoding, items, held });
+                found[start..].reverse();
+                if complete || back == 0 || at - back <= since {
+                    break 'blocks;
                 }
+                at -= back;
             }
-            found[start..].reverse();
-            if complete || back == 0 || at - back <= since {
-                break;
-            }
-            at -= back;
         }
         ends.push((name, found.len()));
     }
