@@ -51,13 +51,6 @@ impl CheckpointId {
     pub(crate) fn with_text<T>(self, see: impl FnOnce(&str) -> T) -> T {
         see(Digits::of(self).as_str())
     }
-
-    /// Writes the id as JSON.
-    pub(crate) fn write(self, out: &mut Vec<u8>) {
-        out.push(b'"');
-        out.extend_from_slice(&digits(self.0));
-        out.push(b'"');
-    }
 }
 
 /// The part of an id that is the same for all commits of a turn.
@@ -108,24 +101,13 @@ impl Fnv {
 /// The text of an id, without an allocation.
 struct Digits([u8; 32]);
 
-/// The two digits of every byte.
-const fn pairs() -> [[u8; 2]; 256] {
-    const HEX: &[u8; 16] = b"0123456789abcdef";
-    let mut pairs = [[0; 2]; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        pairs[byte] = [HEX[byte >> 4], HEX[byte & 15]];
-        byte += 1;
-    }
-    pairs
-}
-
 /// The 32 digits of a number, the most significant first.
 pub(crate) fn digits(number: u128) -> [u8; 32] {
-    static PAIRS: [[u8; 2]; 256] = pairs();
+    const HEX: &[u8; 16] = b"0123456789abcdef";
     let mut digits = [0; 32];
     for (pair, byte) in digits.chunks_exact_mut(2).zip(number.to_be_bytes()) {
-        pair.copy_from_slice(&PAIRS[usize::from(byte)]);
+        pair[0] = HEX[usize::from(byte >> 4)];
+        pair[1] = HEX[usize::from(byte & 15)];
     }
     digits
 }

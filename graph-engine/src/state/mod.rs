@@ -9,7 +9,6 @@ pub(crate) mod dynamic;
 mod field;
 mod finite;
 mod log;
-mod scan;
 mod stored_fields;
 mod write;
 
@@ -19,7 +18,6 @@ pub(crate) use codec::{json_of, read_json, to_json};
 pub use deltas::Deltas;
 pub use field::{Field, FieldSet, FieldSpec, Fields, Merge};
 pub use log::{Iter as LogIter, Log};
-pub(crate) use scan::Scan;
 pub use stored_fields::StoredFields;
 pub use write::{Added, Reduced};
 

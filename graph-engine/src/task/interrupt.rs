@@ -30,11 +30,6 @@ impl InterruptId {
     pub(crate) fn derive(origin: &str, task: TaskId, scope: &str, nth: u32) -> Self {
         Self(IdPrefix::new(origin, scope, &task.to_string()).id(None, nth.into()))
     }
-
-    /// Writes the id as JSON.
-    pub(crate) fn write(self, out: &mut Vec<u8>) {
-        self.0.write(out);
-    }
 }
 
 impl fmt::Display for InterruptId {

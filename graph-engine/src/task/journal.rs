@@ -14,7 +14,6 @@ use super::interrupt::{BadAnswer, Interrupt, InterruptId};
 use super::question_row::{QuestionRef, QuestionRow};
 use crate::checkpoint_id::CheckpointId;
 use crate::name::Name;
-use crate::state::Scan;
 use crate::task_id::TaskId;
 
 /// The journals of all tasks of a turn, by task. Most turns have none, which costs one look at a flag.
@@ -444,18 +443,6 @@ impl Journals {
         Some(Journal { questions, memos, children, attempt: Attempt::default() })
     }
 
-    /// Writes the same as JSON; nothing, and `false`, if there is nothing to store.
-    pub(crate) fn write(&self, task: TaskId, out: &mut Vec<u8>) -> serde_json::Result<bool> {
-        if !self.any() {
-            return Ok(false);
-        }
-        let tasks = self.lock();
-        match tasks.get(&task).filter(|journal| !journal.is_empty()) {
-            None => Ok(false),
-            Some(journal) => journal.write(out).map(|()| true),
-        }
-    }
-
     /// The reverse of [`stored`](Self::stored).
     pub(crate) fn restore(&self, task: TaskId, journal: Journal) {
         self.of(task, |own| *own = journal);
@@ -509,31 +496,6 @@ impl Journal {
         own.chain(children)
     }
 
-    /// Reads what [`write`](Self::write) has written of a task that asked: `None` if it isn't that.
-    pub(crate) fn scan(scan: &mut Scan<'_>) -> Option<Self> {
-        scan.expect("{\"questions\":[")?;
-        let mut questions = vec![QuestionRow::scan(scan)?.into()];
-        while scan.take(",") {
-            questions.push(QuestionRow::scan(scan)?.into());
-        }
-        scan.expect("]}")?;
-        Some(Self { questions, ..Self::default() })
-    }
-
-    /// Writes what serde would write, without the names of members being looked through for what must be escaped.
-    pub(crate) fn write(&self, out: &mut Vec<u8>) -> serde_json::Result<()> {
-        if !self.memos.is_empty() || !self.children.is_empty() {
-            return serde_json::to_writer(out, self);
-        }
-        out.extend_from_slice(b"{");
-        for (at, question) in self.questions.iter().enumerate() {
-            out.extend_from_slice(if at == 0 { &b"\"questions\":["[..] } else { b"," });
-            question.row().write(out)?;
-        }
-        out.extend_from_slice(if self.questions.is_empty() { &b"}"[..] } else { b"]}" });
-        Ok(())
-    }
-
     fn is_empty(&self) -> bool {
         self.questions.is_empty() && self.memos.is_empty() && self.children.is_empty()
     }
@@ -547,8 +509,8 @@ impl From<QuestionRow> for Question {
     }
 }
 
-impl Question {
-    fn row(&self) -> QuestionRef<'_> {
+impl Serialize for Question {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self { scope, nth, interrupt, answer, default, open, within: _ } = self;
         let Interrupt { id, namespace, node, task, question, expires_ms } = interrupt;
         QuestionRef {
@@ -564,12 +526,7 @@ impl Question {
             default,
             open: *open,
         }
-    }
-}
-
-impl Serialize for Question {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.row().serialize(serializer)
+        .serialize(serializer)
     }
 }
 

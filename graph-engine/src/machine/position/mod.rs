@@ -2,7 +2,6 @@
 
 mod plain;
 mod rows;
-mod short;
 
 pub(super) use plain::Tails;
 pub(crate) use rows::call_of;
@@ -11,7 +10,7 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
-use self::plain::{Brief, Plain};
+use self::plain::Plain;
 use self::rows::{JoinRow, OutcomeRow, Position, VERSION, frontier_error, hop_of, hop_row, slot_of, slot_row};
 use super::fields::{ReadFields, decode_update};
 use super::frontier::Slot;
@@ -52,12 +51,6 @@ enum Source<'a, S> {
 enum Loaded<S> {
     Whole(Option<ReadFields<S>>),
     OtherSchema,
-}
-
-/// Whether there is no more to say of a task than its node, its attempts, and what it asked.
-fn is_brief<S: State>(slot: &Slot<S>) -> bool {
-    let finished = matches!(slot.done, Some(TaskOutcome::Done(_) | TaskOutcome::Cached(_)));
-    !finished && !slot.sent && slot.payload.is_none() && slot.extra.is_none()
 }
 
 impl<S: State> Machine<S> {
@@ -115,10 +108,7 @@ impl<S: State> Machine<S> {
     }
 
     fn encode_position(&mut self, out: &mut Vec<u8>) -> Result<(), CodecError> {
-        let is_simple = self.is_simple();
-        let is_plain =
-            is_simple && self.fresh && self.frontier.slots.iter().all(|slot| slot.is_bare() && slot.attempt == 1);
-        if !(is_plain || is_simple && self.frontier.slots.iter().all(is_brief)) {
+        if !self.is_plain() {
             serde_json::to_writer(&mut *out, &self.position()?).map_err(frontier_error)?;
             return self.add_written(out);
         }
@@ -127,32 +117,24 @@ impl<S: State> Machine<S> {
         let [wrote, earlier] = self.wrote.writers();
         let (schema, step, began) = (graph.version.number, self.step, self.began);
         let plain = Plain { schema, step, began, wrote, earlier, nodes, fields };
-        if is_plain {
-            let next = self.frontier.slots.iter().map(|slot| slot.node);
-            return plain.encode(next, &mut self.tails, out).map_err(frontier_error);
-        }
-        let write = |(rank, slot): (usize, &Slot<S>), out: &mut Vec<u8>| {
-            let paused = matches!(slot.done, Some(TaskOutcome::Paused));
-            let brief = Brief { node: slot.node, attempt: slot.attempt, stays: slot.stays, paused };
-            let task = TaskId { step: self.step, rank: rank_of(rank) };
-            brief.encode(nodes, |out| self.shared.turn.journals.write(task, out), out)
-        };
-        let origin = (!self.fresh).then_some(self.origin);
-        plain.encode_tasks(origin, self.frontier.slots.iter().enumerate(), write, out).map_err(frontier_error)
+        let next = self.frontier.slots.iter().map(|slot| slot.node);
+        plain.encode(next, &mut self.tails, out).map_err(frontier_error)
     }
 
-    /// Whether there are tasks and nothing else.
-    fn is_simple(&self) -> bool {
+    /// Whether there are plain waiting tasks and nothing else.
+    fn is_plain(&self) -> bool {
         let frontier = &self.frontier;
         frontier.deferred.is_empty()
             && frontier.replies.is_empty()
             && !frontier.completed
+            && self.fresh
             && self.embedded.is_none()
             && self.shared.turn.kept_children.is_empty()
             && !self.breaks.here
             && frontier.joins.is_quiet()
             && frontier.left.is_empty()
             && frontier.stays.iter().all(|stays| *stays == 0)
+            && frontier.slots.iter().all(|slot| slot.is_bare() && slot.attempt == 1)
     }
 
     fn position(&self) -> Result<Position<'_>, CodecError> {
@@ -225,10 +207,7 @@ impl<S: State> Machine<S> {
 
     fn load(&mut self, mut stored: Stored, source: Source<'_, S>) -> Result<Loaded<S>, String> {
         let id = stored.info.id;
-        let mut position: Position<'_> = match short::read(&stored.position) {
-            Some(position) => position,
-            None => read_json(&stored.position).map_err(|e| format!("its position: {e}"))?,
-        };
+        let mut position: Position<'_> = read_json(&stored.position).map_err(|e| format!("its position: {e}"))?;
         if !(1..=VERSION).contains(&position.version) {
             let found = position.version;
             return Err(format!("it has format {found}, this version reads formats up to {VERSION}"));

@@ -2,7 +2,6 @@
 //! straight into the buffer. What it writes is what [`Position`](super::rows::Position) would be.
 
 use super::super::wrote::Writer;
-use crate::checkpoint_id::CheckpointId;
 use crate::graph::JsonNames;
 use crate::state::FieldSet;
 use crate::task::NodeIx;
@@ -66,7 +65,14 @@ impl Plain<'_> {
         tails: &mut Tails,
         out: &mut Vec<u8>,
     ) -> serde_json::Result<()> {
-        self.begin(out)?;
+        if self.schema > 0 {
+            out.extend_from_slice(b"{\"schema\":");
+            serde_json::to_writer(&mut *out, &self.schema)?;
+            out.extend_from_slice(b",\"step\":");
+        } else {
+            out.extend_from_slice(b"{\"step\":");
+        }
+        serde_json::to_writer(&mut *out, &self.step)?;
         let key = match (self.wrote, self.earlier) {
             ([(writer, wrote)], []) if next.len() == 1 && self.step.saturating_sub(self.began) >= SHORT => {
                 let key = |next| Key { began: self.began, next, writer: *writer, wrote: *wrote };
@@ -79,64 +85,27 @@ impl Plain<'_> {
             return Ok(());
         }
         let start = out.len();
-        let name = |node: NodeIx, out: &mut Vec<u8>| {
-            out.extend_from_slice(self.nodes.get(node.at()));
-            Ok(())
-        };
-        self.end(None, next, name, out)?;
+        self.end(next, out)?;
         if let Some(key) = key {
             tails.keep(key, &out[start..]);
         }
         Ok(())
     }
 
-    /// The same of tasks of which there is more to say than their nodes, each of which is written by `write`.
-    pub(super) fn encode_tasks<T>(
-        &self,
-        origin: Option<CheckpointId>,
-        next: impl Iterator<Item = T>,
-        write: impl Fn(T, &mut Vec<u8>) -> serde_json::Result<()>,
-        out: &mut Vec<u8>,
-    ) -> serde_json::Result<()> {
-        self.begin(out)?;
-        self.end(origin, next, write, out)
-    }
-
-    fn begin(&self, out: &mut Vec<u8>) -> serde_json::Result<()> {
-        if self.schema > 0 {
-            out.extend_from_slice(b"{\"schema\":");
-            serde_json::to_writer(&mut *out, &self.schema)?;
-            out.extend_from_slice(b",\"step\":");
-        } else {
-            out.extend_from_slice(b"{\"step\":");
-        }
-        serde_json::to_writer(out, &self.step)
-    }
-
     /// What comes behind the number of the super-step.
-    fn end<T>(
-        &self,
-        origin: Option<CheckpointId>,
-        next: impl Iterator<Item = T>,
-        write: impl Fn(T, &mut Vec<u8>) -> serde_json::Result<()>,
-        out: &mut Vec<u8>,
-    ) -> serde_json::Result<()> {
+    fn end(&self, next: impl Iterator<Item = NodeIx>, out: &mut Vec<u8>) -> serde_json::Result<()> {
         if self.began > 0 {
             out.extend_from_slice(b",\"began\":");
             serde_json::to_writer(&mut *out, &self.began)?;
         }
-        if let Some(origin) = origin {
-            out.extend_from_slice(b",\"origin\":");
-            origin.write(out);
-        }
         let mut any = false;
-        for task in next {
+        for node in next {
             if std::mem::replace(&mut any, true) {
                 out.push(b',');
             } else {
                 out.extend_from_slice(b",\"next\":[");
             }
-            write(task, out)?;
+            out.extend_from_slice(self.nodes.get(node.at()));
         }
         if any {
             out.push(b']');
@@ -174,52 +143,6 @@ impl Plain<'_> {
         if several {
             out.push(b']');
         }
-    }
-}
-
-/// A task of which there is no more to say than its node, its attempts, and what it asked.
-pub(super) struct Brief {
-    pub(super) node: NodeIx,
-    pub(super) attempt: u32,
-    pub(super) stays: u32,
-    pub(super) paused: bool,
-}
-
-impl Brief {
-    /// Writes it. `journal` writes what it asked, and says whether that is anything.
-    pub(super) fn encode(
-        &self,
-        nodes: &JsonNames,
-        journal: impl FnOnce(&mut Vec<u8>) -> serde_json::Result<bool>,
-        out: &mut Vec<u8>,
-    ) -> serde_json::Result<()> {
-        let (start, name) = (out.len(), nodes.get(self.node.at()));
-        out.extend_from_slice(b"{\"node\":");
-        out.extend_from_slice(name);
-        let bare = out.len();
-        if self.attempt != 1 {
-            out.extend_from_slice(b",\"attempt\":");
-            serde_json::to_writer(&mut *out, &self.attempt)?;
-        }
-        if self.stays != 0 {
-            out.extend_from_slice(b",\"stays\":");
-            serde_json::to_writer(&mut *out, &self.stays)?;
-        }
-        if self.paused {
-            out.extend_from_slice(b",\"paused\":true");
-        }
-        let before = out.len();
-        out.extend_from_slice(b",\"journal\":");
-        if !journal(out)? {
-            out.truncate(before);
-        }
-        if out.len() > bare {
-            out.push(b'}');
-        } else {
-            out.truncate(start);
-            out.extend_from_slice(name);
-        }
-        Ok(())
     }
 }
 

@@ -30,7 +30,7 @@ use crate::task::{END, Extra, Goto, Hop, Journal, Outcome, Payload, Rare, Target
 /// The first form named it, had `began`, `next` and `node` even where they say nothing, and every writer in a list.
 pub(super) const VERSION: u32 = 2;
 
-#[derive(Default, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 pub(super) struct Position<'a> {
     #[serde(default = "newest", skip_serializing)]
     pub(super) version: u32,
