@@ -145,6 +145,14 @@ fn decode_added<T: PersistAppend>(field: &str, bytes: &[u8]) -> Result<Added<T>,
     Ok(Added { overwrite, items })
 }
 
+/// Reads deltas one after the other.
+///
+/// # Errors
+/// [`CodecError`] of the first one that can't be read.
+pub fn decode_each(deltas: Deltas<'_>, decode: impl FnMut(&[u8]) -> Result<(), CodecError>) -> Result<(), CodecError> {
+    deltas.iter().try_for_each(decode)
+}
+
 /// The second write after the first.
 pub fn compose<W>(first: &mut Option<W>, later: Option<W>, then: fn(&mut W, W)) {
     match (first, later) {

@@ -139,15 +139,22 @@ fn decodes(input: &Input) -> Vec<TokenStream> {
     stored(input).map(decode).collect()
 }
 
-/// Nothing but an `append` field has deltas.
+/// Nothing but an `append` field has deltas of its own; another may have been one when they were stored.
 fn decode_deltas(input: &Input) -> TokenStream {
     let (error, deltas) = (engine(quote!(CodecError)), engine(quote!(Deltas)));
-    let appended = stored(input).filter(|field| matches!(field.kind, Kind::Append));
-    let decodes = appended.map(|field| {
-        let (index, ident, name, codec) = (field.index, &field.ident, &field.name, field.table());
-        quote!(#index => (#codec.codec.decode_deltas)(&mut self.#ident, #name, deltas))
-    });
-    let encoding = engine(quote!(Encoding));
+    let each = private(quote!(derived::decode_each));
+    let decode = |field: &Field| {
+        let Field { index, ident, name, .. } = field;
+        let codec = field.table();
+        let codec = match &field.kind {
+            Kind::Append => return quote!(#index => (#codec.codec.decode_deltas)(&mut self.#ident, #name, deltas)),
+            Kind::With(_) => quote!(#codec.value),
+            Kind::One | Kind::Any => quote!(#codec),
+        };
+        let one = quote!(|bytes| (#codec.decode)(#name, bytes).map(|value| self.#ident = value));
+        quote!(#index => #each(deltas, #one))
+    };
+    let decodes = stored(input).map(decode);
     quote! {
         fn decode_deltas(
             &mut self,
@@ -156,7 +163,7 @@ fn decode_deltas(input: &Input) -> TokenStream {
         ) -> ::core::result::Result<(), #error> {
             match field {
                 #(#decodes,)*
-                _ => deltas.iter().try_for_each(|bytes| self.decode(field, #encoding::Delta, bytes)),
+                _ => ::core::result::Result::Ok(()),
             }
         }
     }
