@@ -21,4 +21,5 @@ mod siblings;
 mod state_copies;
 mod stay_and_clusters;
 mod step_failures;
+mod turns_that_follow;
 mod write_conflict;
