@@ -26,6 +26,11 @@ pub(crate) fn no_panic_in<T>(mut future: Pin<&mut impl Future<Output = T>>) -> i
     })
 }
 
+/// Drops what holds values of the user's, whose `Drop` may panic: then there is nothing left to be said.
+pub(crate) fn let_go<T>(what: T) {
+    let _ = catch_unwind(AssertUnwindSafe(|| drop(what)));
+}
+
 /// The text of a user's value, whose `Display` may panic.
 pub(crate) fn text_of(value: &impl fmt::Display) -> String {
     catch_unwind(AssertUnwindSafe(|| value.to_string()))

@@ -2,6 +2,7 @@
 
 mod breakpoints;
 mod busy_threads;
+mod deltas_together;
 mod diffs;
 mod durability;
 mod durable_reviewed;

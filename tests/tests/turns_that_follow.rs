@@ -101,3 +101,34 @@ async fn turns_at_once_share_nothing() {
     }
     assert_eq!(runner.thread("1/5").state().await.unwrap().state.n, 107);
 }
+
+/// A value whose end is a fault of the user's.
+#[derive(Clone, Default, serde::Serialize, serde::Deserialize)]
+struct Bomb(bool);
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        assert!(!self.0, "dropped");
+    }
+}
+
+#[derive(State, Clone, Default)]
+struct Armed {
+    bomb: Bomb,
+}
+
+#[tokio::test]
+async fn a_value_that_panics_when_it_is_forgotten_does_not_panic_at_whoever_awaits_the_turn() {
+    async fn arms() -> ArmedUpdate {
+        Armed::update().bomb(Bomb(true))
+    }
+    async fn fails() -> Result<(), NodeError> {
+        Err(NodeError::fatal("no"))
+    }
+    let graph = Graph::<Armed>::builder("armed").node("arms", arms).node("fails", fails);
+    let runner = graph.edge(START, "arms").edge(START, "fails").compile().unwrap().runner();
+    for _ in 0..3 {
+        let error = runner.thread("t").run(Armed::update()).await.err().expect("it fails");
+        assert!(error.to_string().contains("no"), "{error}");
+    }
+}

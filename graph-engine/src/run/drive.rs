@@ -17,7 +17,7 @@ use crate::driver::{Bench, Durability, EventKind, Keep, LocalDriver, Origin};
 use crate::graph::Graph;
 use crate::machine::{Machine, Start, Stopped};
 use crate::name::Name;
-use crate::panic::{no_panic_in, text_of};
+use crate::panic::{let_go, no_panic_in, text_of};
 use crate::report::RunReport;
 use crate::run_error::{RunError, TurnError};
 use crate::state::State;
@@ -51,9 +51,12 @@ impl<S: State> Turn<S> {
             match ran {
                 Ok(Ok(())) => {}
                 // What didn't come to its end is not used again.
-                Ok(Err(error)) => (machine, place) = (None, Some(Err(error.into()))),
+                Ok(Err(error)) => {
+                    let_go(machine.take());
+                    place = Some(Err(error.into()));
+                }
                 Err(what) => {
-                    machine = None;
+                    let_go(machine.take());
                     let error = RunError::Panicked { thread: thread.clone(), step, what };
                     place = Some(Err(TurnError::new(error, RunReport::default(), stored)));
                 }

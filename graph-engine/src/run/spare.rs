@@ -1,9 +1,11 @@
 //! What a turn needs and leaves, for turns to come.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 
 use crate::driver::Bench;
 use crate::machine::Machine;
+use crate::panic::let_go;
 use crate::state::State;
 
 /// Turns that end at the same time and whose parts are kept.
@@ -32,7 +34,15 @@ impl<S: State> Spare<S> {
 
     /// Keeps what nobody uses any more.
     pub(super) fn give(&self, mut bench: Arc<Bench<S>>, mut machine: Box<Machine<S>>) {
-        let machine = machine.rest().then_some(machine);
+        // What it forgets may be the user's. A machine that stopped in the middle of that is not used again.
+        let rested = catch_unwind(AssertUnwindSafe(|| machine.rest()));
+        let machine = match rested {
+            Ok(true) => Some(machine),
+            Ok(false) | Err(_) => {
+                let_go(machine);
+                None
+            }
+        };
         if Bench::rest(&mut bench)
             && let Ok(mut spare) = self.0.try_lock()
             && spare.len() < MOST

@@ -204,17 +204,14 @@ pub(super) fn decode_items<T: DeserializeOwned>(
     mut each: impl FnMut(T),
 ) -> Result<(), CodecError> {
     let read = match std::str::from_utf8(bytes) {
-        Ok(text) => {
-            let mut reader = serde_json::Deserializer::from_str(text);
-            reader.deserialize_seq(Items(&mut each, PhantomData)).and_then(|()| reader.end())
-        }
+        Ok(text) => return read_items(field, text, &mut each),
         // The error says where.
         Err(_) => serde_json::from_slice::<Vec<T>>(bytes).map(|items| items.into_iter().for_each(each)),
     };
     read.map_err(|cause| CodecError::decode(field, cause))
 }
 
-/// The same of many lists one behind the other: what is done once for a text is done once for all of them.
+/// The same of many lists one behind the other: that they are text is looked at once.
 ///
 /// # Errors
 /// That of the first list that can't be read, as [`decode_items`] has it.
@@ -223,17 +220,16 @@ pub(super) fn decode_lists<T: DeserializeOwned>(
     lists: Deltas<'_>,
     mut each: impl FnMut(T),
 ) -> Result<(), CodecError> {
-    let Some(text) = lists.as_lists() else {
-        return lists.iter().try_for_each(|list| decode_items(field, list, &mut each));
-    };
+    match lists.texts() {
+        Some(mut texts) => texts.try_for_each(|text| read_items(field, text, &mut each)),
+        None => lists.iter().try_for_each(|list| decode_items(field, list, &mut each)),
+    }
+}
+
+fn read_items<T: DeserializeOwned>(field: &str, text: &str, each: &mut impl FnMut(T)) -> Result<(), CodecError> {
     let mut reader = serde_json::Deserializer::from_str(text);
-    let mut one = |_| reader.deserialize_seq(Items(&mut each, PhantomData));
-    let read = lists.iter().try_for_each(&mut one).and_then(|()| reader.end());
-    read.map_err(|cause| {
-        // Where it went wrong is told of the list alone.
-        let alone = lists.iter().try_for_each(|list| decode_items(field, list, |item: T| drop(item)));
-        alone.err().unwrap_or_else(|| CodecError::decode(field, cause))
-    })
+    let read = reader.deserialize_seq(Items(each, PhantomData)).and_then(|()| reader.end());
+    read.map_err(|cause| CodecError::decode(field, cause))
 }
 
 struct Items<T, E>(E, PhantomData<T>);

@@ -1,5 +1,7 @@
 //! Deltas of a field that follow each other, to be read in one go.
 
+use std::ops::Range;
+
 /// Several deltas of one field, one behind the other.
 ///
 /// ```
@@ -33,14 +35,18 @@ impl<'a> Deltas<'a> {
 
     /// Each of them, the oldest first.
     pub fn iter(self) -> impl ExactSizeIterator<Item = &'a [u8]> {
-        let mut start = 0;
-        self.ends.iter().map(move |end| self.bytes.get(std::mem::replace(&mut start, *end)..*end).unwrap_or(&[]))
+        self.parts().map(move |part| self.bytes.get(part).unwrap_or_default())
     }
 
-    /// All bytes as one text of as many lists, if that is what they look like.
-    pub(super) fn as_lists(self) -> Option<&'a str> {
-        let whole = self.ends.last() == Some(&self.bytes.len());
-        let lists = whole && self.iter().all(|bytes| matches!(bytes, [b'[', .., b']']));
-        if lists { std::str::from_utf8(self.bytes).ok() } else { None }
+    /// The same as texts, if all of them are.
+    pub(super) fn texts(self) -> Option<impl Iterator<Item = &'a str>> {
+        let whole = std::str::from_utf8(self.bytes).ok()?;
+        let texts = self.ends.iter().all(|end| whole.is_char_boundary(*end));
+        texts.then(|| self.parts().map(move |part| whole.get(part).unwrap_or_default()))
+    }
+
+    fn parts(self) -> impl ExactSizeIterator<Item = Range<usize>> {
+        let mut start = 0;
+        self.ends.iter().map(move |end| std::mem::replace(&mut start, *end)..*end)
     }
 }

@@ -165,22 +165,20 @@ impl<S> Task<S> {
     /// # Errors
     /// If the value is not JSON.
     pub async fn emit(&self, event: impl Serialize + Send) -> Result<(), NodeError> {
-        if self.voice().is_heard() {
-            let waiting = self.voice().emit(event)?;
-            if let Some(waiting) = waiting {
-                waiting.room().await;
-            }
+        if self.voice().is_heard()
+            && let Some(waiting) = self.voice().emit(event)?
+        {
+            waiting.room().await;
         }
         Ok(())
     }
 
     /// The same as [`Ctx::token`].
     pub async fn token(&self, text: impl Into<String> + Send) {
-        if self.voice().is_heard() {
-            let waiting = self.voice().token(text);
-            if let Some(waiting) = waiting {
-                waiting.room().await;
-            }
+        if self.voice().is_heard()
+            && let Some(waiting) = self.voice().token(text)
+        {
+            waiting.room().await;
         }
     }
 

@@ -137,7 +137,8 @@ impl KeptChildren {
     }
 
     pub(crate) fn insert(&self, namespace: Name, at: CheckpointId) {
-        self.lock().insert(namespace, at);
+        let mut kept = self.lock();
+        kept.insert(namespace, at);
         self.any.store(true, Ordering::Release);
     }
 
@@ -146,9 +147,9 @@ impl KeptChildren {
         if children.is_empty() && self.is_empty() {
             return;
         }
-        let any = !children.is_empty();
-        *self.lock() = children;
-        self.any.store(any, Ordering::Release);
+        let mut kept = self.lock();
+        self.any.store(!children.is_empty(), Ordering::Release);
+        *kept = children;
     }
 }
 

@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::checkpoint_id::digits;
 use crate::name::Name;
 
-/// The id of a turn, empty where there is none. The text of a random one is made when it is first read, which nobody may do in a turn that isn't stored.
+/// The id of a turn, empty where there is none. The text of a random one is made when it is first read: of a turn that is
+/// neither stored nor followed it may never be.
 #[derive(Default)]
 pub(crate) struct TurnId {
     text: OnceLock<Name>,

@@ -61,7 +61,7 @@ impl<'a> Voice<'a> {
         self.turn.cancel.is_read()
     }
 
-    /// Where events go.
+    /// Where events go, if they are [heard](Self::is_heard).
     fn sink(self) -> Option<Arc<dyn Sink>> {
         self.turn.sink().filter(|sink| sink.is_open())
     }
