@@ -148,3 +148,24 @@ fn branches_and_pruned_checkpoints_find_what_walking_all_parents_finds() {
         assert_eq!(rows.segments(head + 1), by_walking(&rows, head + 1));
     }
 }
+
+#[test]
+fn steps_and_times_are_what_was_committed_wherever_the_clock_goes() {
+    let far = u64::from(u32::MAX) + 7;
+    let said =
+        [(0, 1_000), (1, 1_001), (2, 900), (3, 900), (far, 901), (far + 1, 901 + far), (9, 0), (u64::MAX, u64::MAX)];
+    let (mut rows, mut parent) = (Rows::default(), None);
+    for (step, time_ms) in said {
+        let commit = Commit { time_ms, ..commit(parent, step, &[]) };
+        rows.commit("t", &commit).unwrap();
+        parent = Some(commit.id);
+        // A repeated commit is the same one.
+        rows.commit("t", &commit).unwrap();
+    }
+    let told: Vec<_> = (0..said.len()).map(|at| (rows.info(at).step, rows.info(at).time_ms)).collect();
+    assert_eq!(told, said);
+    // Those that are left are counted anew.
+    let mut pruned = rows.clone();
+    assert_eq!(pruned.prune(Keep::Last(2)), 6);
+    assert_eq!([0, 1].map(|at| (pruned.info(at).step, pruned.info(at).time_ms)), [said[6], said[7]]);
+}
