@@ -128,7 +128,7 @@ async fn a_value_that_panics_when_it_is_forgotten_does_not_panic_at_whoever_awai
     let graph = Graph::<Armed>::builder("armed").node("arms", arms).node("fails", fails);
     let runner = graph.edge(START, "arms").edge(START, "fails").compile().unwrap().runner();
     for _ in 0..3 {
-        let error = runner.thread("t").run(Armed::update()).await.err().expect("it fails");
+        let error = runner.thread("t").run(Armed::update()).await.expect_err("it fails");
         assert!(error.to_string().contains("no"), "{error}");
     }
 }
