@@ -21,6 +21,7 @@ mod read;
 mod readers;
 mod schema;
 mod store;
+mod warm;
 mod write;
 
 pub use graph_engine_rows::Format;

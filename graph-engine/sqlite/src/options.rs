@@ -62,10 +62,11 @@ pub struct SqliteOptions {
     pub(crate) busy_timeout: Duration,
     pub(crate) readers: usize,
     pub(crate) max_pages: Option<u32>,
+    pub(crate) flushes_in_place: bool,
 }
 
 impl Default for SqliteOptions {
-    /// `Full`, JSON, 5 seconds, 4 readers, no limit.
+    /// `Full`, JSON, 5 seconds, 4 readers, no limit, no flush in place.
     fn default() -> Self {
         Self {
             synchronous: Synchronous::Full,
@@ -73,12 +74,13 @@ impl Default for SqliteOptions {
             busy_timeout: Duration::from_secs(5),
             readers: 4,
             max_pages: None,
+            flushes_in_place: false,
         }
     }
 }
 
 impl SqliteOptions {
-    /// `Full`, JSON, 5 seconds, 4 readers, no limit.
+    /// `Full`, JSON, 5 seconds, 4 readers, no limit, no flush in place.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -116,6 +118,23 @@ impl SqliteOptions {
     #[must_use]
     pub fn max_pages(mut self, pages: u32) -> Self {
         self.max_pages = Some(pages);
+        self
+    }
+
+    /// Whether a thread that commits alone waits for the disk where it is, instead of handing its commit to another thread
+    /// of the operating system and being woken by it: some 80 microseconds less a commit, as much as a good disk takes. Everything
+    /// else on the calling thread stands still meanwhile. So it is for a process that has one conversation at a time, or
+    /// a runtime with one thread for each; without it only commits that need not wait for the disk are made in place.
+    ///
+    /// ```
+    /// use graph_engine_sqlite::{SqliteOptions, Synchronous};
+    ///
+    /// let options = SqliteOptions::new().synchronous(Synchronous::Full).flushes_in_place(true);
+    /// # assert_ne!(options, SqliteOptions::new());
+    /// ```
+    #[must_use]
+    pub fn flushes_in_place(mut self, in_place: bool) -> Self {
+        self.flushes_in_place = in_place;
         self
     }
 }

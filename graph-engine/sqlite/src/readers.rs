@@ -11,6 +11,7 @@ use tokio::sync::Semaphore;
 
 use crate::error::{Failed, sql};
 use crate::options::SqliteOptions;
+use crate::warm::Warm;
 use crate::{read, schema};
 
 pub(crate) struct Readers {
@@ -18,12 +19,13 @@ pub(crate) struct Readers {
     options: SqliteOptions,
     idle: Mutex<Vec<Connection>>,
     places: Arc<Semaphore>,
+    pub(crate) warm: Warm,
 }
 
 impl Readers {
     pub(crate) fn new(path: PathBuf, options: SqliteOptions) -> Arc<Self> {
         let places = Arc::new(Semaphore::new(options.readers));
-        Arc::new(Self { path, options, idle: Mutex::default(), places })
+        Arc::new(Self { path, options, idle: Mutex::default(), places, warm: Warm::default() })
     }
 
     /// Asks a connection, in a blocking task: whoever awaits it holds up nobody, and may go away.
@@ -61,8 +63,8 @@ impl Readers {
         matches!(looked, Ok(None))
     }
 
-    /// Asks on the thread that calls, for what was written a moment ago and lies in memory. `None` if there is no answer at
-    /// once.
+    /// Asks on the thread that calls, for what was read or written a moment ago and lies in memory ([`Warm`]). `None` if
+    /// there is no answer at once.
     pub(crate) fn at_once<T>(&self, question: impl FnOnce(&Connection) -> Result<Option<T>, Failed>) -> Option<T> {
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let connection = idle().pop()?;

@@ -142,6 +142,18 @@ impl SqliteStore {
         self.queue.stats()
     }
 
+    /// Answers a question on the thread that asks, if that holds up nobody.
+    async fn at_once<T>(
+        &self,
+        may: impl FnOnce(&Readers) -> bool + Send,
+        question: impl FnOnce(&Connection) -> Result<Option<T>, Failed> + Send,
+    ) -> Option<T> {
+        let readers = self.readers.as_ref().filter(|readers| may(readers))?;
+        // Others have their turn too.
+        tokio::task::consume_budget().await;
+        readers.at_once(question)
+    }
+
     async fn ask<T: Send + 'static>(
         &self,
         thread: &str,
@@ -182,13 +194,21 @@ impl CheckpointStore for SqliteStore {
             return Ok(None);
         }
         let (of, opened) = (place.clone(), self.opened);
-        self.ask(&place.thread, move |connection| read::load(connection, &of, at, opened)).await
+        let load = |connection: &Connection| read::load(connection, place, at, opened);
+        let stored = match self.at_once(|readers| readers.warm.state(place), load).await {
+            Some(stored) => Some(stored),
+            None => self.ask(&place.thread, move |connection| read::load(connection, &of, at, opened)).await?,
+        };
+        if let (Some(readers), Some(stored)) = (&self.readers, &stored) {
+            readers.warm.loaded(place, stored);
+        }
+        Ok(stored)
     }
 
     async fn load_since(&self, place: &Place, mark: Mark) -> Result<Option<Stored>, StoreError> {
         let opened = self.opened;
-        let at_once = |connection: &Connection| read::load_since(connection, place, mark, opened, true);
-        if let Some(since) = self.readers.as_ref().and_then(|readers| readers.at_once(at_once)) {
+        let short = |connection: &Connection| read::load_since(connection, place, mark, opened, true);
+        if let Some(since) = self.at_once(|_| true, short).await {
             return Ok(Some(since));
         }
         let of = place.clone();
@@ -216,8 +236,16 @@ impl CheckpointStore for SqliteStore {
     }
 
     async fn list(&self, place: &Place, filter: &Filter) -> Result<Vec<CheckpointInfo>, StoreError> {
+        let newest = |connection: &Connection| read::list(connection, place, filter).map(Some);
+        if let Some(found) = self.at_once(|readers| readers.warm.list(place, filter), newest).await {
+            return Ok(found);
+        }
         let (of, filter) = (place.clone(), filter.clone());
-        self.ask(&place.thread, move |connection| read::list(connection, &of, &filter)).await
+        let found = self.ask(&place.thread, move |connection| read::list(connection, &of, &filter)).await?;
+        if let Some(readers) = &self.readers {
+            readers.warm.listed(place);
+        }
+        Ok(found)
     }
 
     async fn prune(&self, place: &Place, keep: Keep) -> Result<u64, StoreError> {

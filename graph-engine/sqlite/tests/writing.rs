@@ -150,7 +150,7 @@ fn a_runtime_that_ends_leaves_a_store_that_goes_on_in_another() {
     });
     let outside = futures_util::FutureExt::now_or_never(store.commit(&place, &first)).unwrap().unwrap_err();
     assert!(outside.to_string().contains("outside of a tokio runtime"), "{outside}");
-    let outside = futures_util::FutureExt::now_or_never(store.load(&place, None)).unwrap().unwrap_err();
+    let outside = futures_util::FutureExt::now_or_never(store.row(&place, first.id)).unwrap().unwrap_err();
     assert!(outside.to_string().contains("outside of a tokio runtime"), "{outside}");
 }
 
@@ -218,12 +218,13 @@ fn made_in_place(store: &SqliteStore, place: &Place, commit: &Commit) -> bool {
 }
 
 #[tokio::test]
-async fn a_thread_that_commits_alone_and_waits_for_no_disk_does_it_in_place() {
+async fn a_thread_that_commits_alone_does_it_in_place_if_it_waits_for_no_disk_or_may() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("threads.sqlite");
-    for (synchronous, in_place) in [(Synchronous::Normal, true), (Synchronous::Full, false)] {
-        let store = SqliteOptions::new().synchronous(synchronous).open(&path).unwrap();
-        let (place, mut parent) = (Place::thread(format!("{synchronous:?}")), None);
+    for (synchronous, flushes) in [(Synchronous::Normal, false), (Synchronous::Full, false), (Synchronous::Full, true)] {
+        let in_place = flushes || synchronous == Synchronous::Normal;
+        let store = SqliteOptions::new().synchronous(synchronous).flushes_in_place(flushes).open(&path).unwrap();
+        let (place, mut parent) = (Place::thread(format!("{synchronous:?} {flushes}")), None);
         // The first two go through the queue.
         for step in 0..60 {
             let next = commit(parent, "turn", step, "[1]");

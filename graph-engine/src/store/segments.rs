@@ -122,6 +122,12 @@ impl Segments {
         self.rows.is_empty()
     }
 
+    /// How many bytes they have, all together.
+    #[must_use]
+    pub fn byte_len(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// One of them, counted from the first.
     #[must_use]
     pub fn get(&self, at: usize) -> Option<SegmentRef<'_>> {

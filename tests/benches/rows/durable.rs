@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use graph_engine::{CheckpointStore, Durability, Filter, Keep, KeptStates, Place, Runner};
-use graph_engine_sqlite::{Format, SqliteStore, Synchronous};
+use graph_engine_sqlite::{Format, SqliteOptions, SqliteStore, Synchronous};
 
 use crate::checkpoints::{SHORT, THREADS, many_threads};
 use crate::limit::sqlite::{Deltas, delta, deltas};
@@ -21,9 +21,13 @@ const TURNS: u64 = 20;
 
 /// One turn in a new file. Making and closing the file is outside of the time, on both sides.
 pub(crate) fn stored(here: &Here, synchronous: Synchronous, durability: Durability, steps: u64) -> Timed<'static> {
+    stored_in(here, SqliteOptions::new().synchronous(synchronous), durability, steps)
+}
+
+fn stored_in(here: &Here, options: SqliteOptions, durability: Durability, steps: u64) -> Timed<'static> {
     let here = here.clone();
     let make = move || {
-        let filed = Filed::new(synchronous, Format::Json);
+        let filed = Filed::open(options.clone());
         (filed.growing(durability), filed)
     };
     with(make, move |(runner, _)| here.run(grow(runner, steps)))
@@ -56,7 +60,11 @@ pub(crate) fn size_by_hand(steps: u64) -> f64 {
 
 pub(crate) fn rows(suite: &mut Suite, here: &Here) {
     let row = |number, variant| Row::new(number, "ckpt_loop", STEPS, variant).unit("super-step", STEPS);
-    suite.pair(row(9, "sqlite-grow, full sync").wall().ratio(1.15), || {
+    suite.pair(row(9, "sqlite-grow, full sync, in place").wall().ratio(1.15), || {
+        let options = SqliteOptions::new().synchronous(Synchronous::Full).flushes_in_place(true);
+        (each_by_hand(Synchronous::Full), stored_in(here, options, Durability::Sync, STEPS))
+    });
+    suite.pair(row(9, "sqlite-grow, full sync").wall().ratio(1.15).beside(), || {
         (each_by_hand(Synchronous::Full), stored(here, Synchronous::Full, Durability::Sync, STEPS))
     });
     suite.pair(row(10, "sqlite-grow, normal sync").ratio(1.5).most(15_000.0), || {

@@ -22,8 +22,11 @@ fn file(folder: &Path) -> PathBuf {
 
 impl Filed {
     pub(crate) fn new(synchronous: Synchronous, format: Format) -> Self {
+        Self::open(SqliteOptions::new().synchronous(synchronous).format(format))
+    }
+
+    pub(crate) fn open(options: SqliteOptions) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        let options = SqliteOptions::new().synchronous(synchronous).format(format);
         Self { store: options.open(file(folder.path())).expect("a store"), folder }
     }
 

@@ -5,7 +5,8 @@
 //!
 //! - not for the disk: only with [`Synchronous::Off`] and [`Synchronous::Normal`], where the disk is told when the log is
 //!   folded into the file, and by the first commit after that. Both are done by the queue: a commit in place never folds,
-//!   and now and then two commits in turn take the way through the queue, the first of which may fold.
+//!   and now and then two commits in turn take the way through the queue, the first of which may fold. Whoever sets
+//!   [`SqliteOptions::flushes_in_place`] waits for the disk in place too, except to fold.
 //! - not for another process: if the file is locked the queue waits for it.
 //! - not for long: only small commits.
 //!
@@ -45,7 +46,8 @@ pub(super) struct InPlace {
 
 impl InPlace {
     pub(super) fn new(options: &SqliteOptions) -> Self {
-        let allowed = matches!(options.synchronous, Synchronous::Off | Synchronous::Normal);
+        let no_flush = matches!(options.synchronous, Synchronous::Off | Synchronous::Normal);
+        let allowed = no_flush || options.flushes_in_place;
         let patience = options.busy_timeout;
         Self { allowed, patience, last: None, queued: 0, pages: 0, folds: true, waits: true }
     }
