@@ -20,6 +20,7 @@ mod dispatch;
 mod durable;
 mod fan;
 mod gate;
+mod heap;
 mod hotel;
 mod invoke;
 mod limit;
@@ -52,6 +53,7 @@ fn main() -> ExitCode {
         process::child(side, *steps);
         return ExitCode::SUCCESS;
     }
+    heap::keep();
     let here = Here::new();
     if let Some(folder) = &args.curves {
         return match curves::draw(&here, folder) {

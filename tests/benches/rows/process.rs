@@ -6,6 +6,7 @@ use std::process::Command;
 
 use graph_engine::MemoryStore;
 
+use crate::heap;
 use crate::limit::sqlite::deltas;
 use crate::measure::{Timed, times};
 use crate::peak;
@@ -17,7 +18,7 @@ const RUNS: u64 = 20;
 const ONE_NODE: &str = env!("CARGO_BIN_EXE_one-node");
 
 fn output(program: &Path, words: &[&str]) -> Vec<u8> {
-    let output = Command::new(program).args(words).output().expect("a process");
+    let output = heap::fresh(Command::new(program).args(words)).output().expect("a process");
     assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
     output.stdout
 }

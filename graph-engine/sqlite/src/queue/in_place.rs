@@ -23,11 +23,12 @@ use crate::options::{SqliteOptions, Synchronous};
 /// How many bytes a commit in place may have.
 const MOST: usize = 32 * 1_024;
 
-/// How many pages may be written to the log before it is looked at.
-const PAGES: usize = 500;
-
 /// From how many pages on the log is folded into the file: what SQLite itself would take.
-const FOLD: i64 = 1_000;
+const FOLD: usize = 1_000;
+
+/// The same where every commit waits for the disk. A commit in a part of the log that was there before takes a third less
+/// than one that makes it longer, so it is kept short; what folding waits for is little beside that.
+const FOLD_FLUSHED: usize = 250;
 
 const PAGE: usize = 4_096;
 
@@ -40,7 +41,10 @@ pub(super) struct InPlace {
     /// How many of them in turn went through the queue: the second one doesn't fold, so nothing is due after it.
     queued: u8,
     pages: usize,
-    folds: bool,
+    /// From how many pages on the queue folds.
+    fold: usize,
+    /// From how many pages on the connection folds, once it was told; 0 for never.
+    folds: Option<usize>,
     waits: bool,
 }
 
@@ -49,7 +53,8 @@ impl InPlace {
         let no_flush = matches!(options.synchronous, Synchronous::Off | Synchronous::Normal);
         let allowed = no_flush || options.flushes_in_place;
         let patience = options.busy_timeout;
-        Self { allowed, patience, last: None, queued: 0, pages: 0, folds: true, waits: true }
+        let fold = if no_flush { FOLD } else { FOLD_FLUSHED };
+        Self { allowed, patience, last: None, queued: 0, pages: 0, fold, folds: None, waits: true }
     }
 
     /// Whether commits may be made in place at all.
@@ -68,7 +73,7 @@ impl InPlace {
             return false;
         };
         self.pages = left;
-        self.set(connection, false, false).is_ok()
+        self.set(connection, 0, false).is_ok()
     }
 
     /// Changes go through the queue: of one place, or of several.
@@ -80,16 +85,15 @@ impl InPlace {
         self.queued = (self.queued + 1).min(2);
         let second = self.allowed && self.queued == 2;
         if second {
-            self.pages = PAGES;
+            self.pages = self.fold / 2;
         }
-        self.set(connection, !second, true)
+        self.set(connection, if second { 0 } else { self.fold }, true)
     }
 
-    fn set(&mut self, connection: &Connection, folds: bool, waits: bool) -> rusqlite::Result<()> {
-        if folds != self.folds {
-            let pages = if folds { FOLD } else { 0 };
-            connection.pragma_update(None, "wal_autocheckpoint", pages)?;
-            self.folds = folds;
+    fn set(&mut self, connection: &Connection, folds: usize, waits: bool) -> rusqlite::Result<()> {
+        if self.folds != Some(folds) {
+            connection.pragma_update(None, "wal_autocheckpoint", folds as i64)?;
+            self.folds = Some(folds);
         }
         if waits != self.waits {
             connection.busy_timeout(if waits { self.patience } else { Duration::ZERO })?;
