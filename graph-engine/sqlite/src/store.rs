@@ -208,8 +208,11 @@ impl CheckpointStore for SqliteStore {
     async fn load_since(&self, place: &Place, mark: Mark) -> Result<Option<Stored>, StoreError> {
         let opened = self.opened;
         let short = |connection: &Connection| read::load_since(connection, place, mark, opened, true);
-        if let Some(since) = self.at_once(|_| true, short).await {
-            return Ok(Some(since));
+        tokio::task::consume_budget().await;
+        let reader = || self.readers.as_ref().and_then(|readers| readers.at_once(short));
+        let asked = self.queue.ask_at_once(short).or_else(reader);
+        if asked.is_some() {
+            return Ok(asked);
         }
         let of = place.clone();
         let question = move |connection: &Connection| match read::load_since(connection, &of, mark, opened, false)? {

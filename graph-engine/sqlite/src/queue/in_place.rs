@@ -90,11 +90,20 @@ impl InPlace {
         self.set(connection, if second { 0 } else { self.fold }, true)
     }
 
+    /// A question is asked in place; the connection is ready for it then.
+    pub(super) fn ask(&mut self, connection: &Connection) -> rusqlite::Result<()> {
+        self.wait(connection, false)
+    }
+
     fn set(&mut self, connection: &Connection, folds: usize, waits: bool) -> rusqlite::Result<()> {
         if self.folds != Some(folds) {
             connection.pragma_update(None, "wal_autocheckpoint", folds as i64)?;
             self.folds = Some(folds);
         }
+        self.wait(connection, waits)
+    }
+
+    fn wait(&mut self, connection: &Connection, waits: bool) -> rusqlite::Result<()> {
         if waits != self.waits {
             connection.busy_timeout(if waits { self.patience } else { Duration::ZERO })?;
             self.waits = waits;

@@ -8,12 +8,14 @@ mod in_place;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use graph_engine::{Commit, Place, StoreError};
+use rusqlite::Connection;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
 use self::in_place::InPlace;
 use crate::error::Failed;
 use crate::options::SqliteOptions;
+use crate::readers::in_one_moment;
 use crate::write::{Change, Writer};
 
 /// How many changes go into one transaction at most, so that nobody waits for too many others.
@@ -103,18 +105,31 @@ impl Queue {
         self.change(Change::Commit(place.clone(), commit.clone())).await.map(drop)
     }
 
-    /// What a commit came to; `None` if the queue has to make it.
-    fn at_once(&self, place: &Place, commit: &Commit) -> Option<Result<(), StoreError>> {
+    /// The connection that writes, if nobody uses it or is about to.
+    fn free_desk(&self) -> Option<MutexGuard<'_, Desk>> {
         let waiting = lock(&self.waiting);
         if waiting.led {
             return None;
         }
-        let mut desk = match self.desk.try_lock() {
-            Ok(desk) => desk,
-            Err(TryLockError::Poisoned(desk)) => desk.into_inner(),
-            Err(TryLockError::WouldBlock) => return None,
-        };
-        drop(waiting);
+        match self.desk.try_lock() {
+            Ok(desk) => Some(desk),
+            Err(TryLockError::Poisoned(desk)) => Some(desk.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
+    }
+
+    /// Asks the connection that writes where it is asked: it has what it wrote a moment ago, which a reader would have to
+    /// read anew. `None` if there is no answer at once.
+    pub(crate) fn ask_at_once<T>(&self, question: impl FnOnce(&Connection) -> Result<Option<T>, Failed>) -> Option<T> {
+        let mut desk = self.free_desk()?;
+        let Desk { writer, in_place } = &mut *desk;
+        in_place.ask(&writer.connection).ok()?;
+        in_one_moment(&writer.connection, question).ok()?
+    }
+
+    /// What a commit came to; `None` if the queue has to make it.
+    fn at_once(&self, place: &Place, commit: &Commit) -> Option<Result<(), StoreError>> {
+        let mut desk = self.free_desk()?;
         let Desk { writer, in_place } = &mut *desk;
         if !in_place.begin(&writer.connection, place, commit) {
             return None;
