@@ -41,7 +41,7 @@ impl Readers {
         let asked = runtime.spawn_blocking(move || {
             let _place = place;
             let connection = readers.take().map_err(|error| sql(error, &thread))?;
-            let answer = in_one_moment(&connection, question);
+            let answer = read::in_one_moment(&connection, question);
             if connection.is_autocommit() {
                 readers.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
             }
@@ -70,7 +70,7 @@ impl Readers {
         let connection = idle().pop()?;
         // Nobody waits for a lock here.
         let answer = match connection.busy_timeout(Duration::ZERO) {
-            Ok(()) => in_one_moment(&connection, question),
+            Ok(()) => read::in_one_moment(&connection, question),
             Err(error) => Err(error.into()),
         };
         if connection.busy_timeout(self.options.busy_timeout).is_ok() && connection.is_autocommit() {
@@ -91,15 +91,4 @@ impl Readers {
         connection.pragma_update(None, "query_only", true)?;
         Ok(connection)
     }
-}
-
-/// Runs a question in one transaction, so that all its queries see one moment.
-pub(crate) fn in_one_moment<T>(
-    connection: &Connection,
-    question: impl FnOnce(&Connection) -> Result<T, Failed>,
-) -> Result<T, Failed> {
-    connection.prepare_cached("BEGIN")?.execute([])?;
-    let answer = question(connection);
-    connection.prepare_cached("COMMIT")?.execute([])?;
-    answer
 }

@@ -221,7 +221,8 @@ fn made_in_place(store: &SqliteStore, place: &Place, commit: &Commit) -> bool {
 async fn a_thread_that_commits_alone_does_it_in_place_if_it_waits_for_no_disk_or_may() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("threads.sqlite");
-    for (synchronous, flushes) in [(Synchronous::Normal, false), (Synchronous::Full, false), (Synchronous::Full, true)] {
+    for (synchronous, flushes) in [(Synchronous::Normal, false), (Synchronous::Full, false), (Synchronous::Full, true)]
+    {
         let in_place = flushes || synchronous == Synchronous::Normal;
         let store = SqliteOptions::new().synchronous(synchronous).flushes_in_place(flushes).open(&path).unwrap();
         let (place, mut parent) = (Place::thread(format!("{synchronous:?} {flushes}")), None);

@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 use self::in_place::InPlace;
 use crate::error::Failed;
 use crate::options::SqliteOptions;
-use crate::readers::in_one_moment;
+use crate::read;
 use crate::write::{Change, Writer};
 
 /// How many changes go into one transaction at most, so that nobody waits for too many others.
@@ -124,7 +124,7 @@ impl Queue {
         let mut desk = self.free_desk()?;
         let Desk { writer, in_place } = &mut *desk;
         in_place.ask(&writer.connection).ok()?;
-        in_one_moment(&writer.connection, question).ok()?
+        read::in_one_moment(&writer.connection, question).ok()?
     }
 
     /// What a commit came to; `None` if the queue has to make it.
