@@ -236,17 +236,48 @@ async fn a_thread_that_commits_alone_does_it_in_place_if_it_waits_for_no_disk_or
             }
             parent = Some(next.id);
         }
-        // A large one does too, and whoever comes when somebody else was there: nobody is alone any more.
+        // A large one does too. Whoever comes next was not there before, so nobody is disturbed; when the first one comes
+        // again nobody is alone any more.
         let large = commit(parent, "turn", 60, &format!("[\"{}\"]", "x".repeat(100_000)));
         let (other, next) = (Place::thread("other"), commit(Some(large.id), "turn", 61, "[1]"));
-        for (place, commit) in [(&place, &large), (&other, &commit(None, "other", 0, "[1]")), (&place, &next)] {
-            assert!(!made_in_place(&store, place, commit));
-            store.commit(place, commit).await.unwrap();
+        let first = commit(None, "other", 0, "[1]");
+        for (place, commit, alone) in [(&place, &large, false), (&other, &first, in_place), (&place, &next, false)] {
+            let made = made_in_place(&store, place, commit);
+            assert_eq!(made, alone);
+            if !made {
+                store.commit(place, commit).await.unwrap();
+            }
         }
         store.delete("other").await.unwrap();
         assert_eq!(store.list(&place, &Filter::default()).await.unwrap().len(), 62);
         assert_eq!((store.stats().changes, store.stats().transactions), (64, 64));
     }
+}
+
+#[tokio::test]
+async fn threads_that_follow_each_other_commit_in_place_and_those_that_take_turns_dont() {
+    let folder = tempfile::tempdir().unwrap();
+    let store =
+        SqliteOptions::new().synchronous(Synchronous::Normal).open(folder.path().join("threads.sqlite")).unwrap();
+    let (one, two, three) = (Place::thread("1"), Place::thread("2"), Place::thread("3"));
+    let mut heads = std::collections::BTreeMap::new();
+    let mut in_place = async |place: &Place, step| {
+        let next = commit(heads.get(place).copied(), &place.thread, step, "[1]");
+        heads.insert(place.clone(), next.id);
+        let made = made_in_place(&store, place, &next);
+        if !made {
+            store.commit(place, &next).await.unwrap();
+        }
+        made
+    };
+    for step in 0..16 {
+        assert_eq!(in_place(&one, step).await, step >= 2, "{step}");
+    }
+    // The first one was alone for a while.
+    assert!(in_place(&two, 0).await && in_place(&two, 1).await);
+    // The second one was not, so somebody else may be there.
+    assert!(!in_place(&three, 0).await && !in_place(&one, 16).await && !in_place(&three, 1).await);
+    assert!(!in_place(&three, 2).await && in_place(&three, 3).await);
 }
 
 #[tokio::test]

@@ -11,7 +11,8 @@
 //! - not for long: only small commits.
 //!
 //! Whoever isn't alone is better off in the queue, where commits share a transaction. Alone is a place whose changes
-//! were the last ones.
+//! were the last ones; and the next place, if the one before it was alone for a while: conversations then follow each
+//! other, while those that run at once come in turn.
 
 use std::time::Duration;
 
@@ -32,12 +33,20 @@ const FOLD_FLUSHED: usize = 250;
 
 const PAGE: usize = 4_096;
 
+/// How many pages a place touches that is new: tables, and their indices.
+const NEW: usize = 8;
+
+/// After how many changes of one place in turn the next place needs no look at whether it is alone.
+const WHILE: u32 = 16;
+
 /// Who is alone, and how the connection is set.
 pub(super) struct InPlace {
     allowed: bool,
     patience: Duration,
     /// Whose changes the last ones were.
     last: Option<Place>,
+    /// How many of its changes came in turn.
+    run: u32,
     /// How many of them in turn went through the queue: the second one doesn't fold, so nothing is due after it.
     queued: u8,
     pages: usize,
@@ -54,7 +63,7 @@ impl InPlace {
         let allowed = no_flush || options.flushes_in_place;
         let patience = options.busy_timeout;
         let fold = if no_flush { FOLD } else { FOLD_FLUSHED };
-        Self { allowed, patience, last: None, queued: 0, pages: 0, fold, folds: None, waits: true }
+        Self { allowed, patience, last: None, run: 0, queued: 0, pages: 0, fold, folds: None, waits: true }
     }
 
     /// Whether commits may be made in place at all.
@@ -64,22 +73,24 @@ impl InPlace {
 
     /// Whether this one may; the connection is ready for it then.
     pub(super) fn begin(&mut self, connection: &Connection, place: &Place, commit: &Commit) -> bool {
-        if self.queued < 2 || commit.bytes.len() > MOST || self.last.as_ref() != Some(place) {
+        let follows = self.last.as_ref() == Some(place);
+        if self.queued < 2 || commit.bytes.len() > MOST || !(follows || self.run >= WHILE) {
             return false;
         }
-        // A record, and what a full page brings with it.
-        let Some(left) = self.pages.checked_sub(2 + commit.bytes.len() / PAGE * 2) else {
+        // A record, and what a full page or a new place brings with it.
+        let touched = 2 + commit.bytes.len() / PAGE * 2 + if follows { 0 } else { NEW };
+        let Some(left) = self.pages.checked_sub(touched) else {
             self.queued = 0;
             return false;
         };
         self.pages = left;
+        self.came(Some(place));
         self.set(connection, 0, false).is_ok()
     }
 
     /// Changes go through the queue: of one place, or of several.
     pub(super) fn queue(&mut self, connection: &Connection, place: Option<&Place>) -> rusqlite::Result<()> {
-        if place.is_none() || self.last.as_ref() != place {
-            self.last = place.cloned();
+        if !self.came(place) {
             self.queued = 0;
         }
         self.queued = (self.queued + 1).min(2);
@@ -88,6 +99,17 @@ impl InPlace {
             self.pages = self.fold / 2;
         }
         self.set(connection, if second { 0 } else { self.fold }, true)
+    }
+
+    /// A change of one place, or of several at once, came; whether it is that of the last one.
+    fn came(&mut self, place: Option<&Place>) -> bool {
+        let follows = place.is_some() && self.last.as_ref() == place;
+        if follows {
+            self.run = self.run.saturating_add(1);
+        } else {
+            (self.last, self.run) = (place.cloned(), u32::from(place.is_some()));
+        }
+        follows
     }
 
     /// A question is asked in place; the connection is ready for it then.

@@ -11,11 +11,18 @@ use crate::block::{Damaged, Held, Parent, Piece};
 use crate::error::Failed;
 
 /// Which fields a checkpoint sees, and the number of the record that wrote each last. How many records were looked at
-/// comes with it.
-pub(crate) fn directory(blocks: &mut Blocks<'_>, number: i64) -> Result<(BTreeMap<String, i64>, usize), Failed> {
+/// comes with it. Fields that were written last up to the number `since` may be missing.
+pub(crate) fn directory(
+    blocks: &mut Blocks<'_>,
+    number: i64,
+    since: i64,
+) -> Result<(BTreeMap<String, i64>, usize), Failed> {
     let whose = blocks.whose;
     let (mut fields, mut at, mut looks) = (BTreeMap::new(), number, 0);
     loop {
+        if at <= since {
+            return Ok((fields, looks));
+        }
         looks += 1;
         let (block, slot) = blocks.needed(at)?;
         let damaged = |damaged| whose.damaged(at, damaged);
@@ -75,7 +82,7 @@ pub(crate) fn visible(
     wanted: impl Fn(&Range<u64>) -> bool,
 ) -> Result<Segments, Failed> {
     let (whose, of) = (blocks.whose, id(blocks, number)?);
-    let (fields, _) = directory(blocks, number)?;
+    let (fields, _) = directory(blocks, number, since)?;
     let mut found: Vec<Found> = Vec::new();
     let (mut ends, mut bytes) = (Vec::with_capacity(fields.len()), 0);
     for (name, newest) in &fields {

@@ -41,7 +41,7 @@ impl Writer {
                 None => (HashMap::new(), 0),
                 Some(parent) => {
                     let mut blocks = read::Blocks::new(&self.connection, head.space.number, &place.thread);
-                    let (fields, looks) = read::directory(&mut blocks, parent)?;
+                    let (fields, looks) = read::directory(&mut blocks, parent, 0)?;
                     (fields.into_iter().collect(), looks)
                 }
             };

@@ -37,7 +37,7 @@ impl Writer {
         let mut blocks = read::Blocks::new(&self.connection, space.number, &place.thread);
         let whose = blocks.whose;
         let Some((number, id)) = read::newest(&mut blocks)? else { return Ok(None) };
-        let (fields, looks) = read::directory(&mut blocks, number)?;
+        let (fields, looks) = read::directory(&mut blocks, number, 0)?;
         let Some(last) = blocks.before(number)? else { return Ok(None) };
         let block = Builder::again(last.first, last.bytes.clone());
         let block = block.map_err(|damaged| whose.damaged(number, damaged))?;

@@ -51,7 +51,7 @@ impl Writer {
                 }
                 continue;
             }
-            let (fields, _) = read::directory(&mut blocks, *number)?;
+            let (fields, _) = read::directory(&mut blocks, *number, 0)?;
             for (field, newest) in &fields {
                 mark(&records, &mut needed, *newest, field).map_err(damaged)?;
             }
