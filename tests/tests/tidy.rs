@@ -67,6 +67,7 @@ const SQLITE: &[(&str, u32)] = &[
     ("keys", 0),
     ("block", 1),
     ("options", 1),
+    ("warm", 4),
     ("schema", 2),
     ("longterm", 3),
     ("read", 3),

@@ -107,7 +107,7 @@ impl SqliteOptions {
         self
     }
 
-    /// How many calls may read at once, at least 1. Each has a connection of its own.
+    /// How many calls may read at once on threads for blocking work, at least 1. Each has a connection of its own.
     #[must_use]
     pub fn readers(mut self, readers: usize) -> Self {
         self.readers = readers.max(1);
@@ -123,7 +123,7 @@ impl SqliteOptions {
 
     /// Whether a thread that commits alone waits for the disk where it is, instead of handing its commit to another thread
     /// of the operating system and being woken by it: some 80 microseconds less a commit, as much as a good disk takes. Everything
-    /// else on the calling thread stands still meanwhile. So it is for a process that has one conversation at a time, or
+    /// else on the calling thread stands still during each wait, and has its turn after it. So it is for a process that has one conversation at a time, or
     /// a runtime with one thread for each; without it only commits that need not wait for the disk are made in place.
     ///
     /// ```

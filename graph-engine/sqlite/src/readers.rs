@@ -43,7 +43,11 @@ impl Readers {
             let connection = readers.take().map_err(|error| sql(error, &thread))?;
             let answer = read::in_one_moment(&connection, question);
             if connection.is_autocommit() {
-                readers.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+                let mut idle = readers.idle.lock().unwrap_or_else(PoisonError::into_inner);
+                // Whoever asks at once takes one without a place, and another one may have been opened meanwhile.
+                if idle.len() < readers.options.readers {
+                    idle.push(connection);
+                }
             }
             answer.map_err(|failed| failed.of(&thread))
         });
@@ -63,7 +67,7 @@ impl Readers {
         matches!(looked, Ok(None))
     }
 
-    /// Asks on the thread that calls, for what was read or written a moment ago and lies in memory ([`Warm`]). `None` if
+    /// Asks on the thread that calls, for what most likely lies in memory and is short ([`Warm`]). `None` if
     /// there is no answer at once.
     pub(crate) fn at_once<T>(&self, question: impl FnOnce(&Connection) -> Result<Option<T>, Failed>) -> Option<T> {
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! The store: changes go through the queue, questions to readers.
+//! The store: changes go through the queue, questions to readers, and what is short to whoever can answer it at once.
 
 use std::fmt;
 use std::ops::Range;
@@ -15,6 +15,7 @@ use rusqlite::{Connection, OpenFlags};
 use crate::error::{Failed, sql};
 use crate::options::SqliteOptions;
 use crate::queue::{Queue, SqliteStats};
+use crate::read::Most;
 use crate::readers::Readers;
 use crate::write::{Change, Writer};
 use crate::{read, schema};
@@ -194,12 +195,14 @@ impl CheckpointStore for SqliteStore {
             return Ok(None);
         }
         let (of, opened) = (place.clone(), self.opened);
-        let load = |connection: &Connection| read::load(connection, place, at, opened);
-        let stored = match self.at_once(|readers| readers.warm.state(place), load).await {
+        let head = |connection: &Connection| read::load(connection, place, None, opened, Most::Little);
+        let stored = match self.at_once(|readers| at.is_none() && readers.warm.state(place), head).await {
             Some(stored) => Some(stored),
-            None => self.ask(&place.thread, move |connection| read::load(connection, &of, at, opened)).await?,
+            None => {
+                self.ask(&place.thread, move |connection| read::load(connection, &of, at, opened, Most::All)).await?
+            }
         };
-        if let (Some(readers), Some(stored)) = (&self.readers, &stored) {
+        if let (Some(readers), Some(stored), None) = (&self.readers, &stored, at) {
             readers.warm.loaded(place, stored);
         }
         Ok(stored)
@@ -207,17 +210,18 @@ impl CheckpointStore for SqliteStore {
 
     async fn load_since(&self, place: &Place, mark: Mark) -> Result<Option<Stored>, StoreError> {
         let opened = self.opened;
-        let short = |connection: &Connection| read::load_since(connection, place, mark, opened, true);
+        let short = |connection: &Connection| read::load_since(connection, place, mark, opened, Most::Little);
         tokio::task::consume_budget().await;
         let reader = || self.readers.as_ref().and_then(|readers| readers.at_once(short));
-        let asked = self.queue.ask_at_once(short).or_else(reader);
+        let asked = self.queue.ask_at_once(short).unwrap_or_else(reader);
         if asked.is_some() {
             return Ok(asked);
         }
         let of = place.clone();
-        let question = move |connection: &Connection| match read::load_since(connection, &of, mark, opened, false)? {
+        let question = move |connection: &Connection| match read::load_since(connection, &of, mark, opened, Most::All)?
+        {
             Some(since) => Ok(Some(since)),
-            None => read::load(connection, &of, None, opened),
+            None => read::load(connection, &of, None, opened, Most::All),
         };
         self.ask(&place.thread, question).await
     }
@@ -239,12 +243,12 @@ impl CheckpointStore for SqliteStore {
     }
 
     async fn list(&self, place: &Place, filter: &Filter) -> Result<Vec<CheckpointInfo>, StoreError> {
-        let newest = |connection: &Connection| read::list(connection, place, filter).map(Some);
+        let newest = |connection: &Connection| read::list(connection, place, filter, Most::Little).map(Some);
         if let Some(found) = self.at_once(|readers| readers.warm.list(place, filter), newest).await {
             return Ok(found);
         }
         let (of, filter) = (place.clone(), filter.clone());
-        let found = self.ask(&place.thread, move |connection| read::list(connection, &of, &filter)).await?;
+        let found = self.ask(&place.thread, move |connection| read::list(connection, &of, &filter, Most::All)).await?;
         if let Some(readers) = &self.readers {
             readers.warm.listed(place);
         }

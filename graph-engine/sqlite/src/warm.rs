@@ -1,5 +1,6 @@
-//! What was read a moment ago, whose pages the operating system has in memory. To read them again takes less than to hand
-//! the question to another thread and to hear of it, so it is answered where it is asked, if it isn't long.
+//! What this process has read before, whose pages the operating system most likely still has in memory. To read them again
+//! takes less than to hand the question to another thread and to hear of it, so it is answered where it is asked, if it
+//! isn't long. A guess: that it isn't longer than it was is seen by whoever reads ([`Most`](crate::read::Most)).
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -35,13 +36,14 @@ impl Warm {
 
     /// Whether its newest checkpoints may be listed at once. A filter that not all of them pass may go through many.
     pub(crate) fn list(&self, place: &Place, filter: &Filter) -> bool {
-        let Filter { limit, turn: None, steps: None, tags, .. } = filter else { return false };
+        let Filter { before: None, limit, turn: None, steps: None, tags, .. } = filter else { return false };
         tags.is_empty() && limit.is_some_and(|limit| limit <= LIST) && self.size(place).is_some()
     }
 
     /// Its state was read.
     pub(crate) fn loaded(&self, place: &Place, stored: &Stored) {
-        self.put(place, (stored.fields.byte_len() / 1_024) as u64);
+        let saved: usize = stored.saved.iter().map(|saved| saved.bytes.len()).sum();
+        self.put(place, ((stored.fields.byte_len() + stored.position.len() + saved) / 1_024) as u64);
     }
 
     /// Its checkpoints were listed; of its state nothing is known.
@@ -90,13 +92,15 @@ mod tests {
         assert!(!warm.state(&place) && !warm.list(&place, &ten));
         warm.listed(&place);
         assert!(!warm.state(&place) && warm.list(&place, &ten));
-        for (kib, is_warm) in [(1, true), (256, true), (257, false), (0, true), (5_000, false), (2 << 20, false)] {
+        for (kib, is_warm) in [(1, true), (256, true), (257, false), (0, true), (5_000, false)] {
             warm.loaded(&place, &stored(kib * 1_024));
             assert_eq!(warm.state(&place), is_warm, "{kib} KiB");
             assert!(warm.list(&place, &ten));
             warm.listed(&place);
             assert_eq!(warm.state(&place), is_warm, "{kib} KiB, listed");
         }
+        warm.put(&place, 2 << 20);
+        assert!(!warm.state(&place) && warm.list(&place, &ten));
         assert!(!warm.state(&Place::new("t", "child")) && !warm.list(&Place::thread("other"), &ten));
         let long = [
             Filter::default(),
@@ -104,6 +108,7 @@ mod tests {
             ten.clone().turn("turn"),
             ten.clone().steps(0..=9),
             ten.clone().tag("tenant", "acme"),
+            ten.clone().before(CheckpointId::derive("t", "", None, "turn", 0)),
         ];
         assert!(long.iter().all(|filter| !warm.list(&place, filter)));
         assert!(warm.list(&place, &Filter::default().limit(64)));

@@ -71,6 +71,11 @@ impl InPlace {
         self.allowed
     }
 
+    /// Whether a commit in place waits for the disk.
+    pub(super) fn flushes(&self) -> bool {
+        self.allowed && self.fold == FOLD_FLUSHED
+    }
+
     /// Whether this one may; the connection is ready for it then.
     pub(super) fn begin(&mut self, connection: &Connection, place: &Place, commit: &Commit) -> bool {
         let follows = self.last.as_ref() == Some(place);
@@ -90,10 +95,8 @@ impl InPlace {
 
     /// Changes go through the queue: of one place, or of several.
     pub(super) fn queue(&mut self, connection: &Connection, place: Option<&Place>) -> rusqlite::Result<()> {
-        if !self.came(place) {
-            self.queued = 0;
-        }
-        self.queued = (self.queued + 1).min(2);
+        // After one that may not fold the next one may, or a log to which much goes this way would never be folded.
+        self.queued = if self.came(place) && self.queued < 2 { self.queued + 1 } else { 1 };
         let second = self.allowed && self.queued == 2;
         if second {
             self.pages = self.fold / 2;

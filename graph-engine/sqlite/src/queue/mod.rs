@@ -71,6 +71,8 @@ pub(crate) struct Queue {
     desk: Mutex<Desk>,
     stats: Mutex<SqliteStats>,
     in_place: bool,
+    /// Commits in place wait for the disk.
+    flushes: bool,
 }
 
 /// Nothing that is guarded here is left half changed by a panic: a transaction is rolled back by the next one.
@@ -85,8 +87,8 @@ fn closed() -> StoreError {
 impl Queue {
     pub(crate) fn new(writer: Writer, options: &SqliteOptions) -> Arc<Self> {
         let desk = Desk { writer, in_place: InPlace::new(options) };
-        let in_place = desk.in_place.allowed();
-        Arc::new(Self { waiting: Mutex::default(), desk: Mutex::new(desk), stats: Mutex::default(), in_place })
+        let (in_place, flushes) = (desk.in_place.allowed(), desk.in_place.flushes());
+        Arc::new(Self { waiting: Mutex::default(), desk: Mutex::new(desk), stats: Mutex::default(), in_place, flushes })
     }
 
     pub(crate) fn stats(&self) -> SqliteStats {
@@ -96,8 +98,12 @@ impl Queue {
     /// Makes a commit, in place if that holds up nobody.
     pub(crate) async fn commit(self: &Arc<Self>, place: &Place, commit: &Commit) -> Result<(), StoreError> {
         if self.in_place {
-            // Others have their turn too.
-            tokio::task::consume_budget().await;
+            // Others have their turn too, and after each wait for the disk.
+            if self.flushes {
+                tokio::task::yield_now().await;
+            } else {
+                tokio::task::consume_budget().await;
+            }
             if let Some(made) = self.at_once(place, commit) {
                 return made;
             }
@@ -119,12 +125,15 @@ impl Queue {
     }
 
     /// Asks the connection that writes where it is asked: it has what it wrote a moment ago, which a reader would have to
-    /// read anew. `None` if there is no answer at once.
-    pub(crate) fn ask_at_once<T>(&self, question: impl FnOnce(&Connection) -> Result<Option<T>, Failed>) -> Option<T> {
+    /// read anew. `None` if it is in use, `Some(None)` if it has no answer at once.
+    pub(crate) fn ask_at_once<T>(
+        &self,
+        question: impl FnOnce(&Connection) -> Result<Option<T>, Failed>,
+    ) -> Option<Option<T>> {
         let mut desk = self.free_desk()?;
         let Desk { writer, in_place } = &mut *desk;
         in_place.ask(&writer.connection).ok()?;
-        read::in_one_moment(&writer.connection, question).ok()?
+        Some(read::in_one_moment(&writer.connection, question).ok().flatten())
     }
 
     /// What a commit came to; `None` if the queue has to make it.

@@ -17,6 +17,39 @@ pub(crate) struct Whose<'c> {
     pub(crate) connection: &'c Connection,
     pub(crate) space: i64,
     pub(crate) thread: &'c str,
+    pub(crate) most: Most,
+}
+
+/// How much may be read for one answer. More is an error, of which nobody is told but whoever asks again without a limit.
+#[derive(Clone, Copy)]
+pub(crate) enum Most {
+    /// What one page after the other of a few hundred kilobytes holds: for whoever asks on a thread that has other things
+    /// to do.
+    Little,
+    /// Everything.
+    All,
+}
+
+impl Most {
+    /// Blocks that are read at most.
+    fn blocks(self) -> usize {
+        match self {
+            Self::Little => 96,
+            Self::All => usize::MAX,
+        }
+    }
+
+    /// Bytes of a value that has a row of its own.
+    fn row(self) -> i64 {
+        match self {
+            Self::Little => 64 * 1_024,
+            Self::All => i64::MAX,
+        }
+    }
+
+    fn exceeded() -> Failed {
+        StoreError::unavailable("this is too long to be read at once").into()
+    }
 }
 
 /// What is looked at to answer one question.
@@ -91,8 +124,9 @@ impl Whose<'_> {
         match held {
             Held::Here(row) => Ok(decode_ref(row).map_err(corrupt)?),
             Held::Large(number) => {
-                let mut query = self.connection.prepare_cached("SELECT bytes FROM large WHERE key = ?1")?;
-                let mut rows = query.query([keys::key(self.space, number)?])?;
+                let sql = "SELECT bytes FROM large WHERE key = ?1 AND length(bytes) <= ?2";
+                let mut query = self.connection.prepare_cached(sql)?;
+                let mut rows = query.query([keys::key(self.space, number)?, self.most.row()])?;
                 let Some(row) = rows.next()? else {
                     let why = format!("{} of checkpoint {id} is missing", what());
                     return Err(StoreError::corrupt(self.thread, why).into());
@@ -106,7 +140,11 @@ impl Whose<'_> {
 
 impl<'c> Blocks<'c> {
     pub(crate) fn new(connection: &'c Connection, space: i64, thread: &'c str) -> Self {
-        Self { whose: Whose { connection, space, thread }, loaded: Vec::new(), last: 0, ahead: 1 }
+        Self::at_most(connection, space, thread, Most::All)
+    }
+
+    pub(crate) fn at_most(connection: &'c Connection, space: i64, thread: &'c str, most: Most) -> Self {
+        Self { whose: Whose { connection, space, thread, most }, loaded: Vec::new(), last: 0, ahead: 1 }
     }
 
     /// The newest block that begins with this number or before it.
@@ -136,13 +174,17 @@ impl<'c> Blocks<'c> {
         let near = |last: &Loaded| number < last.first && last.first - number <= 2 * last.slots.len() as i64;
         let walks = self.loaded.last().is_some_and(near);
         self.ahead = if walks { (self.ahead * 2).min(AHEAD) } else { 1 };
+        let left = self.whose.most.blocks() - self.loaded.len();
+        if left == 0 {
+            return Err(Most::exceeded());
+        }
         let range = keys::up_to(self.whose.space, number);
         // Without a limit: SQLite would plan the statement anew for each other one.
         let sql = "SELECT key, bytes FROM blocks WHERE key BETWEEN ?1 AND ?2 ORDER BY key DESC";
         let mut query = self.whose.connection.prepare_cached(sql)?;
         let mut rows = query.query([range.start(), range.end()])?;
         let (mut upto, mut found) = (number, None);
-        for _ in 0..self.ahead {
+        for _ in 0..self.ahead.min(left) {
             let Some(row) = rows.next()? else { break };
             let first = keys::number(row.get(0)?);
             if let Some(at) = self.loaded.iter().position(|loaded| loaded.first == first) {

@@ -3,16 +3,21 @@
 use graph_engine::{CheckpointInfo, Filter, Name, Place, ThreadFilter, ThreadInfo};
 use rusqlite::{Connection, params};
 
-use super::blocks::Blocks;
+use super::blocks::{Blocks, Most};
 use super::checkpoint::{find, head, header, info, space};
 use crate::error::Failed;
 use crate::keys;
 
 /// Checkpoints that pass a filter, the newest first.
-pub(crate) fn list(connection: &Connection, place: &Place, filter: &Filter) -> Result<Vec<CheckpointInfo>, Failed> {
+pub(crate) fn list(
+    connection: &Connection,
+    place: &Place,
+    filter: &Filter,
+    most: Most,
+) -> Result<Vec<CheckpointInfo>, Failed> {
     let limit = filter.limit.unwrap_or(usize::MAX);
     let Some(space) = space(connection, place)? else { return Ok(Vec::new()) };
-    let mut blocks = Blocks::new(connection, space.number, &place.thread);
+    let mut blocks = Blocks::at_most(connection, space.number, &place.thread, most);
     let whose = blocks.whose;
     let mut upto = match filter.before {
         None => keys::number(*keys::all(space.number).end()),
@@ -22,7 +27,8 @@ pub(crate) fn list(connection: &Connection, place: &Place, filter: &Filter) -> R
         },
     };
     let (mut infos, mut numbers) = (Vec::new(), Vec::new());
-    while upto > 0
+    while infos.len() < limit
+        && upto > 0
         && let Some(loaded) = blocks.before(upto)?
     {
         loaded.whole.map_err(|damaged| whose.damaged(loaded.first, damaged))?;

@@ -7,7 +7,7 @@ use graph_engine::{CheckpointId, Commit, FieldRow, Mark, Place, SavedResult, Seg
 use graph_engine_rows::decode;
 use rusqlite::Connection;
 
-use super::blocks::{Blocks, Whose};
+use super::blocks::{Blocks, Most, Whose};
 use super::checkpoint::{Space, find, head, header, id, info, position, space};
 use super::segments::{own, visible};
 use crate::block::Parent;
@@ -18,9 +18,10 @@ fn at<'c>(
     connection: &'c Connection,
     place: &'c Place,
     id: Option<CheckpointId>,
+    most: Most,
 ) -> Result<Option<(Space, Blocks<'c>, i64)>, Failed> {
     let Some(space) = space(connection, place)? else { return Ok(None) };
-    let mut blocks = Blocks::new(connection, space.number, &place.thread);
+    let mut blocks = Blocks::at_most(connection, space.number, &place.thread, most);
     let found = match id {
         Some(id) => find(&mut blocks, space, id)?,
         None => head(&mut blocks)?,
@@ -39,7 +40,7 @@ fn bare(blocks: &mut Blocks<'_>, number: i64) -> Result<(Stored, Option<u64>, bo
 }
 
 fn saved(whose: Whose<'_>, at: CheckpointId) -> Result<Vec<SavedResult>, Failed> {
-    let Whose { connection, space, thread } = whose;
+    let Whose { connection, space, thread, .. } = whose;
     // A sum is no parameter, whose every new value would let SQLite plan the statement anew.
     let mut query = connection
         .prepare_cached("SELECT step, rank, name, bytes FROM saved WHERE space = ?1 + 0 ORDER BY step, rank, name")?;
@@ -81,27 +82,29 @@ pub(crate) fn load(
     place: &Place,
     at_id: Option<CheckpointId>,
     opened: u64,
+    most: Most,
 ) -> Result<Option<Stored>, Failed> {
-    let Some((space, mut blocks, number)) = at(connection, place, at_id)? else { return Ok(None) };
+    let Some((space, mut blocks, number)) = at(connection, place, at_id, most)? else { return Ok(None) };
     // A damaged head doesn't hide what came before it.
     let is_head = at_id.is_none() || head(&mut blocks).is_ok_and(|head| head == Some(number));
     stored(&mut blocks, space, number, 0, is_head, opened).map(Some)
 }
 
-/// The head without what was there at a mark; `None` if it has to be read whole. With `short`, also if much was stored
-/// since.
+/// The head without what was there at a mark; `None` if it has to be read whole. With [`Most::Little`], also if much was
+/// stored since.
 pub(crate) fn load_since(
     connection: &Connection,
     place: &Place,
     mark: Mark,
     opened: u64,
-    short: bool,
+    most: Most,
 ) -> Result<Option<Stored>, Failed> {
-    let Some((space, mut blocks, number)) = at(connection, place, None)? else { return Ok(None) };
+    let Some((space, mut blocks, number)) = at(connection, place, None, most)? else { return Ok(None) };
     // Numbers of spaces are never given out again, so a number in a space is one record for ever.
     let [store, of, known] = mark.numbers();
     let known = i64::try_from(known).unwrap_or(0);
-    let mine = store == opened && of == space.number as u64 && known > 0 && !(short && number - known > SHORT);
+    let long = matches!(most, Most::Little) && number - known > SHORT;
+    let mine = store == opened && of == space.number as u64 && known > 0 && !long;
     // Damage is for whoever reads everything to tell.
     if !mine || !led(&mut blocks, known, mark.checkpoint(), number).is_ok_and(|led| led) {
         return Ok(None);
@@ -136,7 +139,7 @@ pub(crate) fn field(
     field: &str,
     range: &Range<u64>,
 ) -> Result<Vec<Segment>, Failed> {
-    let Some((_, mut blocks, number)) = at(connection, place, id)? else { return Ok(Vec::new()) };
+    let Some((_, mut blocks, number)) = at(connection, place, id, Most::All)? else { return Ok(Vec::new()) };
     // A field that doesn't count its items is one segment, whatever the range.
     let touches = |items: &Range<u64>| items.is_empty() || (items.start < range.end && range.start < items.end);
     Ok(visible(&mut blocks, number, 0, Some(field), touches)?.into_iter().collect())
@@ -144,7 +147,7 @@ pub(crate) fn field(
 
 /// What one checkpoint changed, or all of it if what it followed was pruned.
 pub(crate) fn row(connection: &Connection, place: &Place, id: CheckpointId) -> Result<Option<Commit>, Failed> {
-    let Some((_, mut blocks, number)) = at(connection, place, Some(id))? else { return Ok(None) };
+    let Some((_, mut blocks, number)) = at(connection, place, Some(id), Most::All)? else { return Ok(None) };
     row_of(&mut blocks, number).map(Some)
 }
 

@@ -10,7 +10,7 @@ use rusqlite::Connection;
 
 use crate::error::Failed;
 
-pub(crate) use blocks::{Blocks, Loaded};
+pub(crate) use blocks::{Blocks, Loaded, Most};
 pub(crate) use checkpoint::{Space, head, indexed, space};
 pub(crate) use list::{list, namespaces, threads};
 pub(crate) use load::{field, load, load_since, newest, other_content, row, same};

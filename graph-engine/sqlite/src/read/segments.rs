@@ -20,7 +20,7 @@ pub(crate) fn directory(
     let whose = blocks.whose;
     let (mut fields, mut at, mut looks) = (BTreeMap::new(), number, 0);
     loop {
-        if at <= since {
+        if since > 0 && at <= since {
             return Ok((fields, looks));
         }
         looks += 1;
