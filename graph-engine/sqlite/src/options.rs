@@ -122,9 +122,12 @@ impl SqliteOptions {
     }
 
     /// Whether a thread that commits alone waits for the disk where it is, instead of handing its commit to another thread
-    /// of the operating system and being woken by it: some 80 microseconds less a commit, as much as a good disk takes. Everything
-    /// else on the calling thread stands still during each wait, and has its turn after it. So it is for a process that has one conversation at a time, or
-    /// a runtime with one thread for each; without it only commits that need not wait for the disk are made in place.
+    /// of the operating system and being woken by it. That saves some tens of microseconds a commit, a good part of what a
+    /// fast disk takes.
+    ///
+    /// Everything else on the calling thread stands still during each wait, and has its turn after it. So it is for a
+    /// process that has one conversation at a time, or a runtime with one thread for each. Without it only commits that
+    /// need not wait for the disk are made in place.
     ///
     /// ```
     /// use graph_engine_sqlite::{SqliteOptions, Synchronous};

@@ -23,8 +23,7 @@ pub(crate) struct Whose<'c> {
 /// How much may be read for one answer. More is an error, of which nobody is told but whoever asks again without a limit.
 #[derive(Clone, Copy)]
 pub(crate) enum Most {
-    /// What one page after the other of a few hundred kilobytes holds: for whoever asks on a thread that has other things
-    /// to do.
+    /// A few hundred kilobytes: for whoever asks on a thread that has other things to do.
     Little,
     /// Everything.
     All,
